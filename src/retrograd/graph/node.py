@@ -135,7 +135,7 @@ class Node:
                 notes.setdefault("parent_", origin.parent.public)
         return notes
 
-    def register_prehook(self, fn: Any) -> RemovableHandle:
+    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call `fn(grad_outputs)` before the node runs. A tuple that it returns replaces `grad_outputs`.
 
         The tuple holds the gradient of each output, or None for an output without a gradient.

@@ -58,7 +58,7 @@ class Writes(weakref.ref[Any]):
 _books: dict[int, Writes] = {}
 
 
-def _forget(writes: Any) -> None:
+def _forget(writes: Writes) -> None:
     _books.pop(writes.key, None)
 
 
@@ -68,7 +68,7 @@ def _forget_beside(key: int, reference: Any) -> None:
         beside.pop(key, None)
 
 
-def _opened(owner: Any) -> Writes:
+def _opened(owner: Array) -> Writes:
     """A new entry for the memory of an array that owns it."""
     writes = Writes(owner, _forget)
     writes.key = key = id(owner)
@@ -78,7 +78,7 @@ def _opened(owner: Any) -> Writes:
     return writes
 
 
-def written_once(array: Any) -> None:
+def written_once(array: Array) -> None:
     """`written` for memory that is new, with fewer calls."""
     owner = array if array.base is None else owner_of(array)
     writes = Writes(owner, _forget)
@@ -96,7 +96,7 @@ class _Apart(Array):
     """
 
 
-def apart(array: Any) -> Any:
+def apart(array: Array) -> Any:
     """The same array as the owner of the elements it spans, with a write count of its own."""
     return array.view(_Apart).view(_Apart).view(np.ndarray)
 
@@ -114,7 +114,7 @@ def new_lineage(array: Any) -> Any:
     return part
 
 
-def inherit(array: Any, from_array: Any) -> None:
+def inherit(array: Array, from_array: Array) -> None:
     """Let the write count of `array`, a new lineage, continue from the count of `from_array`."""
     earlier = writes_to(from_array)
     if earlier is not None:
@@ -125,7 +125,7 @@ def inherit(array: Any, from_array: Any) -> None:
             writes.earlier = None if earlier.earlier is None else earlier.earlier.copy()
 
 
-def count_with(array: Any, other: Any) -> None:
+def count_with(array: Array, other: Array) -> None:
     """Count the writes to `array`, a new lineage, together with those to `other`, which is the same memory."""
     owner, beside = owner_of(array), owner_of(other)
     key = id(owner)
@@ -140,12 +140,12 @@ def count_with(array: Any, other: Any) -> None:
         _books[key] = writes
 
 
-def writes_to(array: Any) -> Writes | None:
+def writes_to(array: Array) -> Writes | None:
     """The entry of an array's memory, or None if the memory was never written in place."""
     return _books.get(id(owner_of(array))) if _books else None
 
 
-def count(array: Any) -> int:
+def count(array: Array) -> int:
     """How often the memory of an array was written in place."""
     writes = writes_to(array)
     return 0 if writes is None else writes.count
@@ -155,7 +155,7 @@ def count(array: Any) -> int:
 _forgotten = 0
 
 
-def forget(owner: Any) -> None:
+def forget(owner: Array) -> None:
     """Begin to count anew: the memory that `owner` owns now serves another value."""
     global _forgotten
     with moment:

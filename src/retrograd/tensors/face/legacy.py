@@ -64,7 +64,7 @@ def construct(cls: type[Any], args: tuple[Any, ...], data: Any = _MISSING, to: n
 
 
 @public(method=True)
-def new(self: Any, *args: Any, device: Any = None) -> Any:
+def new(self: TensorBase, *args: Any, device: Any = None) -> Any:
     """A tensor of the same dtype, by the old constructor. `new_tensor` and `new_empty` are clearer."""
     if device is not None:
         checked(device)

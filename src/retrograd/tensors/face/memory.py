@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.devices import checked
-from ...foundations.dtypes import Array
+from ...foundations.dtypes import Array, dtype as torch_dtype
 from ...foundations.errors import warn
 from ...graph.versions import apart
 from ...kernels.mapping import mapped
@@ -81,7 +81,7 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
     return result
 
 
-def _shared(obj: Any, dtype: Any) -> TensorBase | None:
+def _shared(obj: Any, dtype: torch_dtype | None) -> TensorBase | None:
     """A tensor over the memory of `obj`; None if `obj` has no memory to share."""
     if isinstance(obj, TensorBase):
         return obj

@@ -19,7 +19,7 @@ Calls = Callable[..., Sequence[Call]]
 ListFunction = Callable[..., Any]
 
 
-def _tensors(name: str, value: Any, place: int = 0) -> Sequence[Any]:
+def _tensors(name: str, value: Sequence[TensorBase], place: int = 0) -> Sequence[Any]:
     """A list of tensors, which an argument must be. Raises TypeError otherwise."""
     if not isinstance(value, (list, tuple)):
         argument = "self" if place == 0 else "other"
@@ -83,7 +83,8 @@ def _with_operand(name: str, tensors: Sequence[Any], *given: Any, alpha: Any = 1
     return [((operand,), options) for operand in _operands(name, tensors, values[0], 1)]
 
 
-def _with_product(name: str, tensors: Sequence[Any], tensor1: Any = None, tensor2: Any = None, value: Any = 1, *,
+def _with_product(name: str, tensors: Sequence[Any], tensor1: Sequence[TensorBase] | None = None,
+                  tensor2: Sequence[TensorBase] | None = None, value: Any = 1, *,
                   scalars: Any = None) -> Sequence[Call]:
     values = value if scalars is None else scalars
     if isinstance(values, TensorBase):
@@ -98,7 +99,7 @@ def _with_product(name: str, tensors: Sequence[Any], tensor1: Any = None, tensor
     return [((left, right), {"value": factor}) for left, right, factor in triples]
 
 
-def _with_end(name: str, tensors: Sequence[Any], tensors1: Any = None, weight: Any = None, *,
+def _with_end(name: str, tensors: Sequence[Any], tensors1: Sequence[TensorBase] | None = None, weight: Any = None, *,
               weights: Any = None) -> Sequence[Call]:
     ends = _same_number(name, tensors, tensors1, 1)
     shares = _operands(name, tensors, weight if weights is None else weights, 2)
@@ -111,7 +112,7 @@ def _with_end(name: str, tensors: Sequence[Any], tensors1: Any = None, weight: A
 def _twins(op: str, calls: Calls = _alone, method: str = "") -> tuple[ListFunction, ListFunction]:
     """The function that makes new tensors by a method of tensors, and the function that writes over the tensors."""
 
-    def new(self: Any, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    def new(self: Sequence[TensorBase], *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         given = calls(new.__name__, _some(new.__name__, self), *args, **kwargs)
         return tuple([getattr(x, method or op)(*some, **options) for x, (some, options) in zip(self, given)])
 

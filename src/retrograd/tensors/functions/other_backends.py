@@ -59,7 +59,7 @@ def record_stream(self: TensorBase, s: Any) -> NoReturn:
 
 
 @public("dequantize(Tensor input) -> Tensor", "dequantize(Tensors tensors) -> Tensors")
-def dequantize(input: Any) -> Any:
+def dequantize(input: TensorBase) -> Any:
     """The numbers as float32: the tensor itself if it is float32. A gradient of other types is refused.
 
     >>> import retrograd as torch
@@ -72,7 +72,7 @@ def dequantize(input: Any) -> Any:
 
 
 @public("dequantize(Tensor input) -> Tensor", name="dequantize")
-def _dequantize_method(input: Any) -> Any:
+def _dequantize_method(input: TensorBase) -> Any:
     """The numbers as float32. See `torch.dequantize`."""
     return dequantize(input)
 

@@ -37,9 +37,10 @@ def sparse_coo_tensor(indices: Any = None, values: Any = None, size: Any = None,
 
 
 @public()
-def sparse_compressed_tensor(compressed_indices: Any, plain_indices: Any, values: Any, size: Any = None, *,
-                             dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
-                             requires_grad: bool = False, check_invariants: bool | None = None) -> TensorBase:
+def sparse_compressed_tensor(compressed_indices: TensorBase, plain_indices: TensorBase, values: TensorBase,
+                             size: Any = None, *, dtype: Any = None, layout: Any = None, device: Any = None,
+                             pin_memory: bool = False, requires_grad: bool = False,
+                             check_invariants: bool | None = None) -> TensorBase:
     """A sparse matrix with compressed rows (`layout=torch.sparse_csr`) or columns (`layout=torch.sparse_csc`)."""
     return implementation("sparse_compressed_tensor")(  # type: ignore[no-any-return]
         compressed_indices, plain_indices, values, size, dtype=dtype, layout=layout, device=device,
@@ -134,7 +135,7 @@ def sspaddmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1,
 # Layouts, and the parts of sparse tensors
 
 @public(method=True)
-def to_sparse(self: Any, sparse_dim: Any = None, *, layout: Any = None, blocksize: Any = None,
+def to_sparse(self: TensorBase, sparse_dim: Any = None, *, layout: Any = None, blocksize: Any = None,
               dense_dim: Any = None) -> TensorBase:
     """The tensor as a sparse tensor, by coordinates unless `layout` is given; with `sparse_dim` sparse dimensions.
 
@@ -156,7 +157,7 @@ def to_sparse_coo(self: Any) -> TensorBase:
 
 
 @public(method=True)
-def to_sparse_csr(self: Any, dense_dim: Any = None) -> TensorBase:
+def to_sparse_csr(self: TensorBase, dense_dim: Any = None) -> TensorBase:
     """The matrix with compressed rows."""
     return implementation("to_sparse_csr")(self, dense_dim)  # type: ignore[no-any-return]
 
@@ -168,7 +169,7 @@ def to_sparse_csc(self: Any, dense_dim: Any = None) -> TensorBase:
 
 
 @public(method=True)
-def to_sparse_bsr(self: Any, blocksize: Any, dense_dim: Any = None) -> TensorBase:
+def to_sparse_bsr(self: TensorBase, blocksize: Any, dense_dim: Any = None) -> TensorBase:
     """The matrix in blocks with compressed rows of blocks. `blocksize` has the sizes of a block.
 
     >>> import retrograd as torch
@@ -179,7 +180,7 @@ def to_sparse_bsr(self: Any, blocksize: Any, dense_dim: Any = None) -> TensorBas
 
 
 @public(method=True)
-def to_sparse_bsc(self: Any, blocksize: Any, dense_dim: Any = None) -> TensorBase:
+def to_sparse_bsc(self: TensorBase, blocksize: Any, dense_dim: Any = None) -> TensorBase:
     """The matrix in blocks with compressed columns of blocks. See `to_sparse_bsr`."""
     return implementation("to_sparse_bsc")(self, blocksize, dense_dim)  # type: ignore[no-any-return]
 

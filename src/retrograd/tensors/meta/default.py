@@ -23,7 +23,8 @@ class DefaultDevice:
     def __init__(self, place: Device) -> None:
         self.place = place
 
-    def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+    def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (),
+                           kwargs: dict[str, Any] | None = None) -> Any:
         kwargs = kwargs or {}
         if func.__name__ in _MAKERS and kwargs.get("device") is None:
             kwargs = {**kwargs, "device": self.place}

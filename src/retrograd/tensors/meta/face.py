@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
 
 from ...foundations.devices import META, device as Device, on_meta
-from ...foundations.dtypes import default_floating, dtype as torch_dtype
+from ...foundations.dtypes import Array, default_floating, dtype as torch_dtype
 from ...foundations.modes import local
 from ...graph.versions import writing
 from ...kernels.layout import empty_strided, steps
@@ -148,7 +148,7 @@ class MetaStorage(UntypedStorage):
     _size: int
 
     @classmethod
-    def of(cls, base: Any, size: int) -> MetaStorage:
+    def of(cls, base: Array, size: int) -> MetaStorage:
         """The storage of meta arrays over `base`."""
         storage = object.__new__(cls)
         storage._base, storage._size = base, size
@@ -267,7 +267,7 @@ def _leaves_meta(place: Any) -> bool:
     return isinstance(place, (str, Device)) and not on_meta(place)
 
 
-def _on_cpu(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+def _on_cpu(function: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """The result of a function that makes a tensor on the CPU of the size of a meta tensor. Raises NotImplementedError
     for a function that would need its numbers.
     """

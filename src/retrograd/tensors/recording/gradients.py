@@ -108,7 +108,7 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
     return {edge: as_tensor(g, faces) for edge, g in found.items()} if found else found
 
 
-def _without_base(g: Any, faces: dict[int, Any]) -> Any:
+def _without_base(g: TensorBase, faces: dict[int, Any]) -> Any:
     """The array of a gradient that only rules saw, or that is a view of another tensor; any other gradient as it is."""
     if type(g) is DISPATCH.interim:
         return g._array
@@ -176,7 +176,7 @@ def root_edge(root: Any, i: int) -> Any:
     return edge
 
 
-def _why(root: Any) -> str:
+def _why(root: TensorBase) -> str:
     """The likely reason why a root has no edge."""
     if not np.issubdtype(root._array.dtype, np.inexact):
         return f"Its dtype is {root.dtype}, and only floating-point and complex tensors have gradients."
@@ -186,7 +186,7 @@ def _why(root: Any) -> str:
             "Set requires_grad=True on a leaf before it is used.")
 
 
-def implicit(value: Any, cotangent: Any, i: int) -> Any:
+def implicit(value: Any, cotangent: TensorBase | None, i: int) -> Any:
     """The cotangent to start with; ones for None. It gets the dtype of `value`, and must have its shape."""
     shape, dtype = value.shape, value.dtype
     if cotangent is None:
@@ -283,11 +283,11 @@ def _copied(like: Array, g: Any, own: int, copying: Callable[[Any, Any], Any]) -
     return copied
 
 
-def _copy(g: Any, order: Any) -> Any:
+def _copy(g: TensorBase, order: Any) -> Any:
     return _copy_into(None, g, order)
 
 
-def _copy_plainly(g: Any, order: Any) -> Any:
+def _copy_plainly(g: TensorBase, order: Any) -> Any:
     return plain(copy.run(g._array, order))
 
 
@@ -296,7 +296,7 @@ def _lie_alike(g: Array, like: Array) -> bool:
     return all([a == b if size != 1 else a for a, b, size in zip(g.strides, like.strides, g.shape)])
 
 
-def _added(held: Any, g: Any) -> Any:
+def _added(held: TensorBase, g: Any) -> Any:
     """The sum of a gradient that a leaf holds and another: the held tensor, which is added to in place.
 
     It is a new tensor if a sparse gradient is held and the other is dense. Raises RuntimeError if the memory cannot be
@@ -322,7 +322,7 @@ def _added(held: Any, g: Any) -> Any:
     return held
 
 
-def check_grad(tensor: Any, grad: Any) -> None:
+def check_grad(tensor: TensorBase, grad: TensorBase) -> None:
     """Raise PyTorch's error if `grad` cannot be assigned as the gradient of `tensor`."""
     if not isinstance(grad, TensorBase):
         raise noted(

@@ -63,12 +63,12 @@ _COINCIDING = table("It may write to a place several times", dict.fromkeys(
     (index_fill, index_fill_tensor, index_put, masked_fill, masked_fill_tensor, threshold), True))
 
 
-def written(tensor: Any) -> None:
+def written(tensor: TensorBase) -> None:
     """Count a write to the tensor's memory, and remember the line of the program that wrote."""
     versions.written(tensor._array, user_site(3))
 
 
-def check_writable(x: Any, requires_grad: bool) -> None:
+def check_writable(x: TensorBase, requires_grad: bool) -> None:
     """Raise RuntimeError for a write that autograd could not follow, before anything is written.
 
     `requires_grad` says whether the write will be recorded: grad mode is on and some operand requires grad.
@@ -95,7 +95,7 @@ def check_writable(x: Any, requires_grad: bool) -> None:
             instead="write under torch.no_grad() to change a parameter; write to a clone to record the write")
 
 
-def over(op: Op, x: Any, *args: Any, into: Callable[..., Any] | None = None) -> Any:
+def over(op: Op, x: TensorBase, *args: Any, into: Callable[..., Any] | None = None) -> Any:
     """Compute `op(x, *args)`, write it over x's memory, and record it. Returns x.
 
     The in-place form of the operator, `op.written`, is recorded. If the operator changes only a part of x, `into` is a
@@ -112,7 +112,7 @@ def over(op: Op, x: Any, *args: Any, into: Callable[..., Any] | None = None) -> 
         return _write(op, x, operands, args, into, True)
 
 
-def _write(op: Op, x: Any, operands: list[Any], args: tuple[Any, ...], into: Callable[..., Any] | None,
+def _write(op: Op, x: TensorBase, operands: list[Any], args: tuple[Any, ...], into: Callable[..., Any] | None,
            recording: bool) -> Any:
     """Check a write, make it, and record it."""
     thread = local.thread
@@ -190,7 +190,7 @@ def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[...,
     return True
 
 
-def _of_dtype(op: Op, target: Any, args: tuple[Any, ...]) -> list[Any] | None:
+def _of_dtype(op: Op, target: Array, args: tuple[Any, ...]) -> list[Any] | None:
     """The arrays of the other operands of an elementwise op, if all are plain tensors of the target's floating dtype.
 
     Refuses overlaps.
@@ -218,7 +218,7 @@ def write_over(op: Op, into: Callable[..., Any] | None, target: Array, *args: An
     _put(op, target, arrays, options, out, into)
 
 
-def _put(op: Op, target: Array, arrays: list[Any], options: Any, out: Any,
+def _put(op: Op, target: Array, arrays: list[Any], options: tuple[Any, ...], out: Any,
          into: Callable[..., Any] | None) -> None:
     """Write a result over memory, or let the kernel `into` write it."""
     if not target.flags.writeable:
@@ -339,7 +339,7 @@ class CopySlices(OtherNode):
     __slots__ = ("inner", "inputs", "layout", "replay")
     namespace = "torch::autograd::"
 
-    def __init__(self, base: Any, replay: Callable[[Any], Any], inner: Any) -> None:
+    def __init__(self, base: TensorBase, replay: Callable[[Any], Any], inner: Any) -> None:
         before = edge_of(base)
         super().__init__((before, *inner.edges[1:]), base._array.shape, base._array.dtype)
         if inner.steps is not None:

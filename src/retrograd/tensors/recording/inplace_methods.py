@@ -25,7 +25,7 @@ def augmented(op: Op | Callable[[Any, Any], Any], method: str) -> Callable[..., 
     `method` is the name of the method that modes and subclasses are given.
     """
 
-    def call(input: Any, other: Any) -> Any:
+    def call(input: TensorBase, other: Any) -> Any:
         if type(input) is not DISPATCH.plain or type(other) is not DISPATCH.plain:
             if type(input) not in DISPATCH.inert or type(other) not in DISPATCH.inert:
                 result = handled(getattr(DISPATCH.tensor, method), (input, other), {})
@@ -46,7 +46,7 @@ def augmented(op: Op | Callable[[Any, Any], Any], method: str) -> Callable[..., 
 def inplace(op: Op) -> Callable[..., Any]:
     """The method that writes the result of `op` over its first operand."""
 
-    def unusual(input: Any, *args: Any) -> Any:
+    def unusual(input: TensorBase, *args: Any) -> Any:
         if type(input) not in DISPATCH.inert or (args and type(args[0]) not in DISPATCH.inert):
             result = handled(method, (input, *args), {})
             if result is not UNHANDLED:
@@ -57,15 +57,15 @@ def inplace(op: Op) -> Callable[..., Any]:
                 "in-place#written-argument-must-be-tensor")
         return over(op, input, *args)
 
-    def of_one(input: Any) -> Any:
+    def of_one(input: TensorBase) -> Any:
         return over(op, input) if type(input) is DISPATCH.plain else unusual(input)
 
-    def of_two(input: Any, other: Any) -> Any:
+    def of_two(input: TensorBase, other: Any) -> Any:
         if type(input) is not DISPATCH.plain or type(other) not in DISPATCH.inert:
             return unusual(input, other)
         return over(op, input, other)
 
-    def of_any(input: Any, *args: Any) -> Any:
+    def of_any(input: TensorBase, *args: Any) -> Any:
         if type(input) is not DISPATCH.plain or (args and type(args[0]) not in DISPATCH.inert):
             return unusual(input, *args)
         return over(op, input, *args)

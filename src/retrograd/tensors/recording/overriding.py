@@ -78,7 +78,8 @@ class DisableTorchFunction(_Switch):
     modes_aside = True
 
 
-def disabled_torch_function_impl(func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+def disabled_torch_function_impl(func: Any, types: Any, args: tuple[Any, ...] = (),
+                                 kwargs: dict[str, Any] | None = None) -> Any:
     """The `__torch_function__` of a class whose instances handle no calls, such as Parameter: it calls the function."""
     return passed_on(func, args, kwargs or {})
 
@@ -106,7 +107,7 @@ def _same(args: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
     return len(args) == len(others) and all(map(is_, args, others))
 
 
-def _name(function: Any) -> str:
+def _name(function: Callable[..., Any]) -> str:
     return str(getattr(function, "__name__", function))
 
 
@@ -210,7 +211,7 @@ def handled(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, 
     return overridden(function, found, args, kwargs, DISPATCH.refused)
 
 
-def cast_by_autocast(function: Any, args: tuple[Any, ...]) -> Any:
+def cast_by_autocast(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """The result of a call within a composed function if autocast casts its operands; UNHANDLED otherwise."""
     casting = local.thread.casting
     return UNHANDLED if casting is None else casting(function, args, {})
@@ -218,7 +219,8 @@ def cast_by_autocast(function: Any, args: tuple[Any, ...]) -> Any:
 
 # The `__torch_function__` of Tensor
 
-def torch_function(cls: type[Any], func: Any, types: Any, args: tuple[Any, ...], kwargs: Any, keep: Any) -> Any:
+def torch_function(cls: type[Any], func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
+                   keep: Any) -> Any:
     """Call `func` as for plain tensors, and make its results instances of `cls`, unless `func` is in `keep`.
 
     Returns NotImplemented if `cls` is not derived from all of `types`.

@@ -23,6 +23,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...foundations.devices import on_meta
+from ...tensors.state.base import TensorBase
 from ..arguments.checking import ALIASES
 from ..arguments.schemas import SignatureOfSchema
 from ..state.dispatch import DISPATCH, UNHANDLED
@@ -208,7 +209,7 @@ class _PublicProperty(property):
             result = handled(self.__get__, (tensor,), {})
             return get(tensor) if result is UNHANDLED else result
 
-        def assigned(tensor: Any, value: Any) -> None:
+        def assigned(tensor: TensorBase, value: Any) -> None:
             if type(tensor) is DISPATCH.plain or type(tensor) in DISPATCH.inert or handled(
                     self.__set__, (tensor, value), {}) is UNHANDLED:
                 set_(tensor, value)

@@ -12,6 +12,7 @@ from ...foundations.modes import local
 from ...graph.crossings import original
 from ...graph.node import AccumulateGrad
 from ...ops.creation import full_beside
+from ...tensors.state.base import TensorBase
 from ..state.base import over, plain, requires, with_edge
 from ..state.dispatch import DISPATCH
 from .dependences import tied
@@ -79,7 +80,7 @@ class TensorRecorder:
         """The gradients of a node, tied to the inputs that PyTorch has them depend on."""
         return tied(node, gradients) if local.thread.grad else gradients
 
-    def zeros(self, beside: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    def zeros(self, beside: TensorBase, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
         """A constant tensor of zeros, over an array of the same sort as that of `beside`."""
         return plain(full_beside(beside._array, shape, dtype, 0))
 

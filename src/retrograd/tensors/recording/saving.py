@@ -18,6 +18,7 @@ from ...graph import versions
 from ...graph.crossings import original
 from ...graph.node import AccumulateGrad
 from ...graph.packed import Converted, Indices, Packed, Parcel
+from ...tensors.state.base import TensorBase
 from ..state.base import meta_of, plain, with_edge
 from ..state.dispatch import DISPATCH
 from .saved_names import packing_order
@@ -38,7 +39,7 @@ class Hooked(Parcel):
 
     __slots__ = ("dtype", "edge", "number", "packed", "unpack_hook")
 
-    def __init__(self, hooks: Hooks, given: Any, edge: Any, number: int | None, dtype: Any = None) -> None:
+    def __init__(self, hooks: Hooks, given: TensorBase, edge: Any, number: int | None, dtype: Any = None) -> None:
         self.packed = packed(hooks[0], given)
         self.unpack_hook, self.edge, self.number, self.dtype = hooks[1], edge, number, dtype
 
@@ -88,7 +89,7 @@ def with_history(array: Array, edge: Any) -> Any:
     return tensor
 
 
-def packed(hook: Callable[[Any], Any], given: Any) -> Any:
+def packed(hook: Callable[[Any], Any], given: TensorBase) -> Any:
     """The result of a pack hook for a tensor. Raises RuntimeError if the hook wrote to the tensor."""
     thread, array = local.thread, given._array
     grad, thread.grad = thread.grad, False
@@ -138,7 +139,7 @@ class Packer:
         if any(isinstance(value, Parcel) for value in values):
             node.saved, node.plan = Packed(values), None
 
-    def _input(self, edge: Any, operand: Any, value: Any) -> Hooked:
+    def _input(self, edge: Any, operand: TensorBase, value: Array) -> Hooked:
         """Call the hook with the operand itself, unless the saved value is a copy that was made before a write."""
         if isinstance(value, Converted):
             return Hooked(self.hooks, with_history(value.original, edge), edge, None, value.array.dtype)
@@ -147,7 +148,7 @@ class Packer:
             operand = with_history(value, edge)
         return Hooked(self.hooks, operand, edge, None)
 
-    def _output(self, node: Any, place: int, result: Any, value: Array) -> Hooked:
+    def _output(self, node: Any, place: int, result: TensorBase, value: Array) -> Hooked:
         """Call the hook with the result and its history, even if the result does not have that history yet."""
         edge = node.edge_to(place)
         if result._edge is not edge and not (edge is None and result._edge is None):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from ...foundations.devices import checked
-from ...foundations.dtypes import C_NAMES, dtype as torch_dtype
+from ...foundations.dtypes import C_NAMES, Shape, dtype as torch_dtype
 from ...kernels.sparse.arrays import Blocks, Compressed, Coo, unsupported
 from ...ops import sparse as ops
 from ...ops.basic import cast, clone as clone_op
@@ -77,7 +77,7 @@ def _part_of(x: Any, name: str) -> Coo:
 
 
 @sparse("_indices")
-def raw_indices(self: Any) -> Any:
+def raw_indices(self: TensorBase) -> Any:
     return plain(_part_of(self, "_indices").indices)
 
 
@@ -92,7 +92,7 @@ def nnz(self: Any) -> int:
 
 
 @sparse("is_coalesced")
-def is_coalesced(self: Any) -> bool:
+def is_coalesced(self: TensorBase) -> bool:
     return coo_of("is_coalesced", self).coalesced
 
 
@@ -125,22 +125,22 @@ def _compressed_part(name: str, x: Any, by_rows: bool) -> Compressed:
 
 
 @sparse("crow_indices")
-def crow_indices(self: Any) -> Any:
+def crow_indices(self: TensorBase) -> Any:
     return plain(_compressed_part("crow_indices", self, True).compressed)
 
 
 @sparse("col_indices")
-def col_indices(self: Any) -> Any:
+def col_indices(self: TensorBase) -> Any:
     return plain(_compressed_part("col_indices", self, True).plain)
 
 
 @sparse("ccol_indices")
-def ccol_indices(self: Any) -> Any:
+def ccol_indices(self: TensorBase) -> Any:
     return plain(_compressed_part("ccol_indices", self, False).compressed)
 
 
 @sparse("row_indices")
-def row_indices(self: Any) -> Any:
+def row_indices(self: TensorBase) -> Any:
     return plain(_compressed_part("row_indices", self, False).plain)
 
 
@@ -164,7 +164,7 @@ for _part in ("crow_indices", "col_indices", "ccol_indices", "row_indices", "ind
 # Layouts
 
 @sparse("coalesce")
-def coalesce(self: Any) -> Any:
+def coalesce(self: TensorBase) -> Any:
     return self if coo_of("coalesce", self).coalesced else record(ops.coalesce, self)
 
 
@@ -231,7 +231,7 @@ def _to_compressed(self: Any, by_rows: bool) -> Any:
 
 
 @sparse("to_sparse_csr")
-def to_sparse_csr(self: Any, dense_dim: Any = None) -> Any:
+def to_sparse_csr(self: TensorBase, dense_dim: Any = None) -> Any:
     return _to_compressed(self, True)
 
 
@@ -240,17 +240,17 @@ def to_sparse_csc(self: Any, dense_dim: Any = None) -> Any:
     return _to_compressed(self, False)
 
 
-def _to_strided(self: Any) -> Any:
+def _to_strided(self: TensorBase) -> Any:
     return to_dense(self) if is_sparse(self) else self
 
 
 @sparse("to_sparse_bsr")
-def to_sparse_bsr(self: Any, blocksize: Any, dense_dim: Any = None) -> Any:
+def to_sparse_bsr(self: TensorBase, blocksize: Shape, dense_dim: Any = None) -> Any:
     return _to_blocks("sparse_bsr", self, blocksize, True)
 
 
 @sparse("to_sparse_bsc")
-def to_sparse_bsc(self: Any, blocksize: Any, dense_dim: Any = None) -> Any:
+def to_sparse_bsc(self: TensorBase, blocksize: Shape, dense_dim: Any = None) -> Any:
     return _to_blocks("sparse_bsc", self, blocksize, False)
 
 
@@ -283,7 +283,7 @@ _TO: dict[Any, Callable[[Any], Any]] = {sparse_csr: to_sparse_csr, sparse_csc: t
 
 
 @sparse("sparse_mask")
-def sparse_mask(self: Any, mask: Any) -> Any:
+def sparse_mask(self: TensorBase, mask: TensorBase) -> Any:
     if not is_sparse(mask):
         raise unsupported("sparse_mask", "CPU")
     if self._array.shape != mask._array.shape:
@@ -315,7 +315,7 @@ def to(self: Any, *args: Any, dtype: Any = None, device: Any = None, non_blockin
 
 
 @sparse("clone")
-def clone(input: Any, *, memory_format: Any = None) -> Any:
+def clone(input: TensorBase, *, memory_format: Any = None) -> Any:
     return record(clone_op, input, "K")
 
 

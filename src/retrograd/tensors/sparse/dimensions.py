@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from ...kernels.sparse.arrays import Coo, unsupported
 from ...ops import shape as shapes, sparse as ops
 from ...ops.indexing.indexing import index_select as index_select_op, select as select_op
 from ...ops.joining import cat as cat_op, stack as stack_op
+from ...tensors.state.base import TensorBase
 from ..arguments.dims import as_int
 from ..recording.public import METHODS
 from .conversion import to_sparse
@@ -25,7 +27,7 @@ def axes_of(dim: Any, ndim: int) -> tuple[int, ...]:
 
 
 @sparse("t")
-def t(input: Any) -> Any:
+def t(input: TensorBase) -> Any:
     if not is_sparse(input):
         return METHODS["t"](input)
     if input._array.ndim > 2:
@@ -122,5 +124,5 @@ def cat(tensors: Any, dim: int = 0) -> Any:
 
 
 @sparse("stack")
-def stack(tensors: Any, dim: int = 0) -> Any:
+def stack(tensors: Sequence[TensorBase], dim: int = 0) -> Any:
     return record(stack_op, [*tensors], *axes_of(dim, tensors[0]._array.ndim + 1))

@@ -107,7 +107,7 @@ def copied(array: Any) -> Any:
     return type(array)(*copy.deepcopy(parts_of(array)))
 
 
-def rebuilt(kind: type[Any], array_kind: type[Any], parts: tuple[Any, ...], state: Any) -> Any:
+def rebuilt(kind: type[Any], array_kind: type[Any], parts: tuple[Any, ...], state: dict[str, Any]) -> Any:
     """A sparse tensor from its pickle, which requires no grad, as in PyTorch."""
     tensor = leaf_of(kind, array_kind(*parts))
     vars(tensor).update(state)

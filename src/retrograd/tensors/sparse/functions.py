@@ -38,7 +38,7 @@ _ALIASES = {"__neg__": "neg", "__abs__": "abs", "absolute": "abs", "negative": "
 
 
 def _unary(op: Op) -> Callable[..., Any]:
-    def call(input: Any) -> Any:
+    def call(input: TensorBase) -> Any:
         return record(op, input)
 
     return call
@@ -69,7 +69,7 @@ def _refuse_dense(name: str, a: Any, b: Any) -> None:
 
 
 @sparse("add", "__add__", "__radd__")
-def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+def add(input: TensorBase, other: TensorBase, *, alpha: Any = 1) -> Any:
     _refuse_dense("add", input, other)
     if not is_sparse(other):
         input, other = other, input
@@ -88,7 +88,7 @@ def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
 
 
 @sparse("mul", "multiply", "__mul__", "__rmul__")
-def multiply(input: Any, other: Any) -> Any:
+def multiply(input: TensorBase, other: Any) -> Any:
     if not isinstance(other, (TensorBase, int, float, complex, np.ndarray, np.generic)):
         return NotImplemented
     return record(arithmetic.mul, input, other)
@@ -120,7 +120,7 @@ def reciprocal(input: Any, other: Any = None) -> NoReturn:
 # In place
 
 @sparse("add_", "__iadd__")
-def add_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
+def add_(self: TensorBase, other: TensorBase, *, alpha: Any = 1) -> Any:
     if is_sparse(self):
         return write(self, add(self, other, alpha=alpha))
     result = add(self, other, alpha=alpha)
@@ -153,7 +153,7 @@ def div_(self: Any, other: Any, *, rounding_mode: Any = None) -> Any:
 
 # Products of matrices
 
-def _check_matrices(a: Any, b: Any) -> None:
+def _check_matrices(a: TensorBase, b: TensorBase) -> None:
     if a._array.dtype != b._array.dtype:
         raise noted(
             RuntimeError(f"expected scalar type {legacy(a._array)} but found {legacy(b._array)}"),
@@ -161,13 +161,13 @@ def _check_matrices(a: Any, b: Any) -> None:
 
 
 @sparse("mm", "spmm", "dsmm", "hsmm")
-def mm(input: Any, mat2: Any) -> Any:
+def mm(input: TensorBase, mat2: TensorBase) -> Any:
     _check_matrices(input, mat2)
     return record(matrix.mm, input, mat2)
 
 
 @sparse("mv")
-def mv(input: Any, vec: Any) -> Any:
+def mv(input: TensorBase, vec: TensorBase) -> Any:
     _check_matrices(input, vec)
     if not is_sparse(input) or is_sparse(vec):
         raise unsupported("mv", "SparseCPU")
@@ -181,7 +181,7 @@ def bmm(input: Any, mat2: Any) -> Any:
 
 
 @sparse("matmul", "__matmul__", "__rmatmul__")
-def matmul(input: Any, other: Any) -> Any:
+def matmul(input: TensorBase, other: TensorBase) -> Any:
     dims = input._array.ndim, other._array.ndim
     if dims == (2, 2):
         return mm(input, other)
@@ -271,7 +271,7 @@ def sum_(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
 
 
 @sparse("_sparse_sum")
-def sparse_sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
+def sparse_sum(input: TensorBase, dim: Any = None, dtype: Any = None) -> Any:
     """`torch.sparse.sum`."""
     array = coo_of("coalesce" if dim is None else "sum", input)
     input = input if dtype is None else to(input, dtype)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from ...foundations.dtypes import Shape
 from ...kernels.sparse import blocks, compressed, coordinates
 from ...kernels.sparse.arrays import Blocks, Compressed, Coo, SparseLike, unsupported
 from ..arguments.dims import kind_of as name_of
@@ -105,7 +106,7 @@ def zero_(self: Any) -> Any:
 
 
 @sparse("sparse_resize_")
-def sparse_resize_(self: Any, size: Any, sparse_dim: int, dense_dim: int) -> Any:
+def sparse_resize_(self: TensorBase, size: Shape, sparse_dim: int, dense_dim: int) -> Any:
     array, shape = coo_of("sparse_resize_", self), tuple(int(n) for n in size)
     if sparse_dim + dense_dim != len(shape):
         raise RuntimeError("'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = "
@@ -138,7 +139,7 @@ def sparse_resize_and_clear_(self: Any, size: Any, sparse_dim: int, dense_dim: i
 
 
 @sparse("resize_as_sparse_")
-def resize_as_sparse_(self: Any, other: Any) -> Any:
+def resize_as_sparse_(self: TensorBase, other: TensorBase) -> Any:
     return sparse_resize_(self, other._array.shape, sparse_dims(other), dense_dims(other))
 
 

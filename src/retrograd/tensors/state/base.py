@@ -100,7 +100,7 @@ class TensorBase:
         __neg__ = __invert__ = __abs__ = _prefix
 
 
-def meta_of(tensor: Any) -> AutogradMeta:
+def meta_of(tensor: TensorBase) -> AutogradMeta:
     """The tensor's AutogradMeta, made if it has none."""
     if tensor._meta is None:
         enter()
@@ -113,14 +113,14 @@ def meta_of(tensor: Any) -> AutogradMeta:
     return meta
 
 
-def mark_inference(result: Any) -> None:
+def mark_inference(result: TensorBase) -> None:
     """Make a new tensor, which no other thread has yet, an inference tensor."""
     if result._meta is None:
         result._meta = AutogradMeta()
     result._meta.inference = True
 
 
-def note_layout(tensor: Any) -> None:
+def note_layout(tensor: TensorBase) -> None:
     """Give a tensor whose elements do not lie row by row an AutogradMeta, if it has none.
 
     So elementwise calls check the layout only of operands with an AutogradMeta, and usual operands cost nothing.
@@ -136,7 +136,7 @@ def note_layout(tensor: Any) -> None:
             tensor.__class__ = face(type(tensor))
 
 
-def note_kind(tensor: Any) -> None:
+def note_kind(tensor: TensorBase) -> None:
     """`note_layout`. Also gives a tensor over a meta array, which may lie row by row, the class of such tensors."""
     note_layout(tensor)
     face = None if type(tensor._array) is np.ndarray else getattr(tensor._array, "face", None)
@@ -149,7 +149,7 @@ def plain_class(kind: type[Any]) -> type[Any]:
     return vars(kind).get("_plain_class", kind)  # type: ignore[no-any-return]
 
 
-def edge_of(tensor: Any) -> Any:
+def edge_of(tensor: TensorBase) -> Any:
     """The edge along which gradients for `tensor` flow; None if it does not require grad."""
     meta = tensor._meta
     if meta is None:
@@ -173,7 +173,7 @@ def edge_of(tensor: Any) -> Any:
     return None
 
 
-def requires(tensor: Any) -> bool:
+def requires(tensor: TensorBase) -> bool:
     """Whether gradients flow to a tensor, by its present edges. Unlike `edge_of`, it never raises."""
     if tensor._edge is not None:
         return True
@@ -181,7 +181,7 @@ def requires(tensor: Any) -> bool:
     return meta is not None and (meta.leaf or (meta.base is not None and requires(meta.base)))
 
 
-def moves(tensor: Any) -> bool:
+def moves(tensor: TensorBase) -> bool:
     """Whether a tensor has a tangent, at any level of forward mode that is in effect."""
     return any([level.moves(tensor._array) for level in local.thread.levels])
 
@@ -203,13 +203,13 @@ def constant(array: Any) -> Any:
     return array
 
 
-def followed(tensor: Any) -> bool:
+def followed(tensor: TensorBase) -> bool:
     """Whether derivatives by a tensor may be needed: a gradient will be recorded, or the tensor has a tangent."""
     thread = local.thread
     return (thread.grad and requires(tensor)) or (bool(thread.levels) and moves(tensor))
 
 
-def stands_as_leaf(tensor: Any) -> bool:
+def stands_as_leaf(tensor: TensorBase) -> bool:
     """Whether no recorded operation made the tensor, by its present edge. Like PyTorch, it renews no view."""
     return tensor._edge is None
 
@@ -251,7 +251,7 @@ def accumulator_of(leaf: Any) -> AccumulateGrad:
             return accumulator
 
 
-def make_view(result: Any, x: Any, replay: Callable[[Any], Any], creation: int) -> None:
+def make_view(result: TensorBase, x: Any, replay: Callable[[Any], Any], creation: int) -> None:
     """Note the base of a view of `x`, which owns the memory, and how to take the same view of the base again."""
     result._meta = meta = AutogradMeta()
     meta.seen = next_number()
@@ -292,7 +292,7 @@ def renew(view: Any) -> None:
         meta.seen = next_number()
 
 
-def set_edge(tensor: Any, edge: Any) -> None:
+def set_edge(tensor: TensorBase, edge: Any) -> None:
     """Give a tensor a new history. Its retaining hook moves to the new node; other hooks stay with the old node."""
     with histories:
         meta = tensor._meta
@@ -309,7 +309,7 @@ class StridedView(OtherNode):
 
     __slots__ = ("base_dtype", "base_shape", "layout", "replay")
 
-    def __init__(self, base: Any, replay: Callable[[Any], Any], view: Any, edge: Any) -> None:
+    def __init__(self, base: TensorBase, replay: Callable[[Any], Any], view: Any, edge: Any) -> None:
         super().__init__((edge,), view.shape, view.dtype)
         self.base_shape, self.base_dtype, self.replay = base._array.shape, base._array.dtype, replay
         self.layout = layout_of(base._array)
@@ -358,7 +358,7 @@ def over(kind: type[Any], array: Any) -> Any:
     return tensor
 
 
-def numbers_in(tensor: Any) -> Any:
+def numbers_in(tensor: TensorBase) -> Any:
     """The numbers that a tensor holds, as a Python number or nested lists. `item` and `tolist` use it.
 
     A function calls it for an argument that may be a tensor instead of a number. The function then depends on the data.
@@ -366,7 +366,7 @@ def numbers_in(tensor: Any) -> Any:
     return tensor._array.tolist()
 
 
-def sharing(tensor: Any, array: Array) -> Any:
+def sharing(tensor: TensorBase, array: Array) -> Any:
     """A tensor without history over the memory of another. It is an inference tensor if the other is, in any mode."""
     result = with_edge(array, None)
     if tensor._meta is not None and tensor._meta.inference:

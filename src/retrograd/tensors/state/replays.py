@@ -31,7 +31,7 @@ class ByStrides:
         self.geometry = view.shape, steps(view), offset_of(view) - offset_of(base)
         self.layout = steps(base)
 
-    def __call__(self, base: Any) -> Any:
+    def __call__(self, base: Array) -> Any:
         return as_strided(base, *self.geometry, self.layout)
 
     def undone(self, g: Any, shape: tuple[int, ...]) -> Any:

@@ -59,6 +59,6 @@ def unlocked(target: Array) -> Array:
     return writable
 
 
-def may_share_memory(a: Any, b: Any) -> bool:
+def may_share_memory(a: Array, b: Array) -> bool:
     """Whether a write to one array may change the other. For arrays that are not NumPy's, the answer is always yes."""
     return type(a) is not np.ndarray or type(b) is not np.ndarray or np.may_share_memory(a, b)

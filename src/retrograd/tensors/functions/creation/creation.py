@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import RARE, Array, unimplemented
+from ....foundations.dtypes import RARE, Array, dtype as torch_dtype, unimplemented
 from ....foundations.errors import OWN, warn
 from ....foundations.modes import local
 from ....kernels import layout as layouts
@@ -192,7 +192,7 @@ def _full_as(array: Array, dtype: np.dtype[Any], memory_format: MemoryFormat | N
     return out
 
 
-def _like(name: str, input: Any, dtype: Any) -> tuple[Array, np.dtype[Any]]:
+def _like(name: str, input: TensorBase, dtype: torch_dtype | None) -> tuple[Array, np.dtype[Any]]:
     check_tensor(name, input)
     array = input._array
     return array, array.dtype if dtype is None else element_type(name, dtype)

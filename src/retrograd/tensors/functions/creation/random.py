@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import I64, Array
+from ....foundations.dtypes import I64, Array, Shape, dtype as torch_dtype
 from ....kernels.layout import in_rows, slowest_first
 from ....kernels.random import distributions as kernels, sampling
 from ....ops import creation as ops
@@ -84,7 +84,7 @@ def randint(*args: Any, low: int | None = None, high: int | None = None, size: A
     return made(ops.draw_by(sampling.randint, stream, shape, target, *bounds), device, requires_grad)
 
 
-def _bounds_and_size(args: tuple[Any, ...], low: Any, high: Any, size: Any) -> tuple[tuple[int, int], Any]:
+def _bounds_and_size(args: tuple[Any, ...], low: Any, high: Any, size: Shape | None) -> tuple[tuple[int, int], Any]:
     """The bounds and the size from the arguments of randint. `low` may be missing."""
     given = [*args]
     if size is None and given:
@@ -126,7 +126,7 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, l
     return made(ops.draw_by(sampling.randperm, stream, count, target), device, requires_grad)
 
 
-def _out_of_normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, **options: Any) -> Rule:
+def _out_of_normal(mean: Any = 0.0, std: Any = 1.0, size: Shape | None = None, **options: Any) -> Rule:
     """The rule of `normal` for `out`. It depends on whether tensors or `size` give the shape."""
     if size is None:
         return rule(uncastable="", widened=True, kernel=("normal_kernel_cpu", "f"))
@@ -246,7 +246,7 @@ def randint_like(input: TensorBase, *args: Any, low: int | None = None, high: in
     return made(drawn, device, requires_grad)
 
 
-def _drawn_like(name: str, input: Any, dtype: Any, memory_format: MemoryFormat | None,
+def _drawn_like(name: str, input: TensorBase, dtype: torch_dtype | None, memory_format: MemoryFormat | None,
                 draw: Callable[[Array, bool], Array]) -> Any:
     """Random numbers like a tensor. `draw` is also told whether the new array lies row by row."""
     target = input._array.dtype if dtype is None else element_type(name, dtype)

@@ -82,7 +82,8 @@ def range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, 
     return made(kernels.arange(first, stride, count, target), device, requires_grad)
 
 
-def _ends(name: str, start: Any, end: Any, steps: Any, dtype: Any) -> tuple[Any, Any, int, np.dtype[Any]]:
+def _ends(name: str, start: Any, end: Any, steps: Any,
+          dtype: torch_dtype | None) -> tuple[Any, Any, int, np.dtype[Any]]:
     """The checked bounds and number of steps of `linspace` or `logspace`, and the dtype of the result."""
     ends = []
     for position, (which, bound) in enumerate((("start", start), ("end", end)), 1):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import C_NAMES, letter, unimplemented
+from ....foundations.dtypes import C_NAMES, dtype as torch_dtype, letter, unimplemented
 from ....kernels import windows as kernels
 from ...arguments.dims import as_int
 from ...arguments.options import element_type, layout as Layout, made, strided
@@ -15,7 +15,7 @@ from ...recording.public import public
 _OPTIONS = "layout=Strided (default), requires_grad=false (default), pinned_memory=false, memory_format=(nullopt)"
 
 
-def _window(name: str, window_length: Any, periodic: Any, dtype: Any, device: Any, requires_grad: bool,
+def _window(name: str, window_length: Any, periodic: Any, dtype: torch_dtype | None, device: Any, requires_grad: bool,
             *parameters: float) -> Any:
     """The window that a kernel computes. A periodic window is the symmetric window of one more point, less the last."""
     if not isinstance(periodic, bool) or not all(isinstance(p, (int, float)) for p in parameters):

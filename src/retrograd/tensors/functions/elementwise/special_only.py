@@ -35,7 +35,7 @@ def _of_one(op: Op, called: str = "", out: Any = None, parameter: str = "input")
     described = public(f"{name}(Tensor {parameter}, out)", name=op.name, out=out or ELEMENTWISE,
                        doc=f"{said}Elementwise `{op.name}`. Ints become the default float dtype.")
 
-    def of_input(input: Any) -> Any:
+    def of_input(input: TensorBase) -> Any:
         check_tensor(name, input)
         return call(input)
 
@@ -64,7 +64,7 @@ def _polynomial(name: str) -> Callable[..., Any]:
     @public(f"special_{name}(Tensor x, Tensor n, out)", f"special_{name}(Number x, Tensor n, out)",
             f"special_{name}(Tensor x, Number n, out)", name=name, out=_UNASKED,
             doc=f"{op.kernel.__doc__} x and the degree n are tensors. Either may be a number, but not both.")
-    def function(x: Any, n: Any) -> Any:
+    def function(x: TensorBase, n: Any) -> Any:
         check_operands(f"special_{name}", x, n)
         return call(_as_float(x), _as_float(n))
 
@@ -111,7 +111,7 @@ legendre_polynomial_p = _polynomial("legendre_polynomial_p")
 
 
 @public("special_ndtr(Tensor input, out)")
-def ndtr(input: TensorBase, *, out: Any = None) -> TensorBase:
+def ndtr(input: TensorBase, *, out: TensorBase | None = None) -> TensorBase:
     """The probability that a standard normal sample is at most `input`: (1 + erf(input / sqrt(2))) / 2.
 
     >>> import retrograd as torch

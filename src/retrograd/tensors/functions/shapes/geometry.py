@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import DIFFERENTIABLE, Array
+from ....foundations.dtypes import DIFFERENTIABLE, Array, Shape
 from ....foundations.errors import noted, user_site
 from ....foundations.modes import local
 from ....graph import versions
@@ -135,7 +135,7 @@ def new_empty_strided(self: TensorBase, size: Any, stride: Any, *, dtype: Any = 
     return _new_strided("new_empty_strided", size, stride, target, device, requires_grad)
 
 
-def _new_strided(name: str, size: Any, stride: Any, dtype: np.dtype[Any], device: Any,
+def _new_strided(name: str, size: Shape, stride: Any, dtype: np.dtype[Any], device: Any,
                  requires_grad: bool) -> TensorBase:
     sizes, strides = sizes_of(name, (size,)), sizes_of(name, (stride,), "stride")
     if len(sizes) != len(strides):
@@ -268,7 +268,7 @@ def resize_as_(self: TensorBase, the_template: TensorBase, *, memory_format: Any
     return self
 
 
-def _resize(name: str, tensor: Any, shape: tuple[int, ...], memory_format: Any) -> None:
+def _resize(name: str, tensor: TensorBase, shape: tuple[int, ...], memory_format: Any) -> None:
     """Resize to a shape, in the order of a memory format. None is row by row, and keeps an equal shape as it is."""
     if requires(tensor):
         raise noted(

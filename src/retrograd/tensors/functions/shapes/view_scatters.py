@@ -52,7 +52,7 @@ def slice_scatter(input: TensorBase, src: TensorBase, dim: int = 0, start: int |
     return ops.slice_scatter(input, src, *options)
 
 
-def range_of(input: Any, dim: int, start: int | None, end: int | None, step: int) -> tuple[int, int, int, int]:
+def range_of(input: TensorBase, dim: int, start: int | None, end: int | None, step: int) -> tuple[int, int, int, int]:
     """The axis, and start:end:step as numbers from 0 to its size. Raises RuntimeError if the step is not positive."""
     axis = axis_of("slice", dim, input._array.ndim)
     if step <= 0:
