@@ -224,7 +224,7 @@ def _flat_out_dims(out_dims: Any, spec: TreeSpec, func: Callable[..., Any]) -> l
     return flat
 
 
-def _maybe_remove_batch_dim(name: str, batched_output: Any, vmap_level: int, batch_size: int,
+def _maybe_remove_batch_dim(name: str, batched_output: Tensor, vmap_level: int, batch_size: int,
                             out_dim: int | None) -> Any:
     """An output with the dim of the batch, or as it is if the dim is None."""
     if out_dim is None:

@@ -14,6 +14,7 @@ from ..tensors.arguments.options import element_type, made
 from ..tensors.functions.shapes.rearranging import roll
 from ..tensors.recording.out_rules import CONSTANT, COUNT_NOTICE, rule
 from ..tensors.recording.public import public
+from ..tensors.tensor import Tensor
 
 
 def _frequencies(name: str, size: Callable[[int], int]) -> Callable[..., Any]:
@@ -60,7 +61,7 @@ def _shift(name: str, offset: Callable[[int], int]) -> Callable[..., Any]:
     @public(f"fft_{name}(Tensor input, ints[1] dim=None)", name=name, doc=(
         "A copy with the frequency 0 moved from the front to the middle, along `dim` or all dims." if name[0] == "f"
         else "A copy with the frequency 0 moved from the middle to the front: the inverse of `fftshift`."))
-    def function(input: Any, dim: Any = None) -> Any:
+    def function(input: Tensor, dim: Any = None) -> Any:
         shape = input._array.shape
         dims = range(len(shape)) if dim is None else dim if isinstance(dim, (tuple, list)) else (dim,)
         axes = [axis for d in dims for axis in axes_of(f"fft_{name}", as_int(f"fft_{name}", d, "dim"), len(shape))]

@@ -89,7 +89,7 @@ def compare(check: Check, returned: tuple[Any, ...]) -> None:
                 raise mismatch(check, a, n, i, j, worst(check, a, n, out._array.shape, j))
 
 
-def _analytical(check: Check, out: Any) -> list[Array]:
+def _analytical(check: Check, out: TensorBase) -> list[Array]:
     """The Jacobian of one output by every input, from backward passes; rows as in `matrices`. It is computed twice."""
     xs = check.differentiable
     passes = []
@@ -105,7 +105,7 @@ def _analytical(check: Check, out: Any) -> list[Array]:
     return passes[0]
 
 
-def _pulled_back(out: Any, xs: list[Any], cotangent: Array) -> list[Any]:
+def _pulled_back(out: TensorBase, xs: list[Any], cotangent: Array) -> list[Any]:
     """The product of a cotangent of one output with its Jacobian, by every input, as a row; 0 for no gradient."""
     found = grad(out, xs, plain(cotangent), retain_graph=True, allow_unused=True)
     return [0 if g is None else g._array.reshape(-1) for g in found]
@@ -188,12 +188,12 @@ def _compare_projections(check: Check, outputs: list[Any], places: list[int]) ->
                                 partial(_jacobians, check, out, j, places[i]))
 
 
-def _jacobians(check: Check, out: Any, j: int, place: int) -> tuple[Array, Array]:
+def _jacobians(check: Check, out: TensorBase, j: int, place: int) -> tuple[Array, Array]:
     """The Jacobian of one output by input j, from backward passes and from finite differences."""
     return _analytical(check, out)[j], matrices(check.func, check.inputs, check.differentiable[j], check.eps)[place]
 
 
-def random_direction(stream: Twister, x: Any) -> Any:
+def random_direction(stream: Twister, x: TensorBase) -> Any:
     """A random direction in an input. A complex input has two, the second one along the imaginary axis."""
     first = unit_vector(stream, x._array).reshape(x._array.shape)
     if x._array.dtype.kind != "c":

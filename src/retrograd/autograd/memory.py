@@ -115,7 +115,7 @@ class _Search:
             self.seen.add(id(thing))
             (self.tensors if isinstance(thing, TensorBase) else self.nodes).append(thing)
 
-    def enter(self, tensor: Any) -> None:
+    def enter(self, tensor: TensorBase) -> None:
         """Meet what a tensor leads to: its history, its base, its gradient."""
         meta = tensor._meta
         if tensor._edge is not None:

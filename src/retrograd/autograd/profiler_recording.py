@@ -152,7 +152,7 @@ class Recording:
             event.flops = PROFILED[op](args, found) if op in PROFILED else 0
         return found
 
-    def step(self, step: Callable[[Any, Any], None], node: Any, cotangent: Any) -> None:
+    def step(self, step: Callable[[Any, Any], None], node: Any, cotangent: TensorBase) -> None:
         """Take a step of a backward pass: run a node, and add up the gradients that it gives."""
         event = self.enter(_ENGINE + node.name())
         try:
@@ -162,7 +162,7 @@ class Recording:
             if self.events[-1] is event:                # no gradient reached the node
                 self.events.pop()
 
-    def node(self, gradients: Callable[[Any, Any], Any], node: Any, cotangent: Any) -> Any:
+    def node(self, gradients: Callable[[Any, Any], Any], node: Any, cotangent: TensorBase) -> Any:
         """Run a node of a backward pass."""
         return self.call(node.name(), (), gradients, node, cotangent)
 

@@ -12,6 +12,7 @@ from typing import Any
 from ..foundations.errors import noted
 from ..foundations.modes import local, replaced
 from ..tensors.recording.saving import Packer, in_force
+from ..tensors.tensor import Tensor
 
 
 class saved_tensors_hooks:
@@ -64,7 +65,7 @@ class save_on_cpu(saved_tensors_hooks):
     """
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
-        def pack(tensor: Any) -> Any:
+        def pack(tensor: Tensor) -> Any:
             return tensor.detach().clone() if pin_memory else tensor
 
         super().__init__(pack, lambda packed: packed)

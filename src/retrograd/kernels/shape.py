@@ -78,8 +78,7 @@ def reshaped(x: Array, shape: Shape) -> Any:
 
 def _refused(x: Array, shape: Shape) -> Exception:
     """The error that says why `x` cannot be viewed in `shape`."""
-    unknown = [n for n in shape if n < 0]
-    known = math.prod(n for n in shape if n >= 0)
+    unknown, known = [n for n in shape if n < 0], math.prod(n for n in shape if n >= 0)
     if len(unknown) > 1:
         return RuntimeError("only one dimension can be inferred")
     if unknown and not x.size and not known:

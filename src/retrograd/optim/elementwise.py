@@ -72,7 +72,7 @@ class ElementsOptimizer(FormulaOptimizer):
         """Give the memory back that steps compute in. A program whose steps are compiled does not need it."""
         self._scratch.clear()
 
-    def _names(self, p: Any, group: dict[str, Any]) -> tuple[str, ...]:
+    def _names(self, p: TensorBase, group: dict[str, Any]) -> tuple[str, ...]:
         """The names of the tensors in the state of a parameter."""
         return self._zeros
 
@@ -80,7 +80,7 @@ class ElementsOptimizer(FormulaOptimizer):
         """The options of a group for one step. While a transform is on the seam, this is the group itself."""
         return group if local.thread.transform is not None else super()._options(group)
 
-    def _start(self, state: dict[str, Any], p: Any, group: dict[str, Any]) -> None:
+    def _start(self, state: dict[str, Any], p: TensorBase, group: dict[str, Any]) -> None:
         if "step" in self._numbers:
             state["step"] = scalar(0.0)
         state.update((name, zeros_like(p)) for name in self._names(p, group) if name not in self._made)
@@ -132,7 +132,7 @@ class ElementsOptimizer(FormulaOptimizer):
 
     # A step of a parameter
 
-    def _step_of(self, p: Any, g: Any, group: dict[str, Any], line: Any) -> None:
+    def _step_of(self, p: TensorBase, g: TensorBase, group: dict[str, Any], line: Any) -> None:
         if local.thread.transform is not None:
             if self._put_off(p, g, group, line):
                 return
@@ -157,7 +157,7 @@ class ElementsOptimizer(FormulaOptimizer):
         else:
             state["step"] += 1
 
-    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any], line: Any) -> None:
+    def _update(self, p: TensorBase, g: TensorBase, state: dict[str, Any], group: dict[str, Any], line: Any) -> None:
         if self._takes_sparse and is_sparse(g):
             self._step_of_sparse(p, g, state, group, line)
             return
@@ -186,7 +186,8 @@ class ElementsOptimizer(FormulaOptimizer):
         """The names of the tensors that the formula has yet to make."""
         return tuple([name for name in names if state.get(name) is None]) if self._made else ()
 
-    def _with_tensors(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any], line: Any) -> None:
+    def _with_tensors(self, p: TensorBase, g: TensorBase, state: dict[str, Any], group: dict[str, Any],
+                      line: Any) -> None:
         """Compute a step with tensors."""
         rates, following = self._rates(state, group)
         for name, value in following.items():
@@ -307,7 +308,7 @@ class ElementsOptimizer(FormulaOptimizer):
 
     # On the seam
 
-    def _put_off(self, p: Any, g: Any, group: dict[str, Any], line: Any) -> bool:
+    def _put_off(self, p: TensorBase, g: TensorBase, group: dict[str, Any], line: Any) -> bool:
         """Put a step off to the end of the group, for one call on the seam. If the call cannot compute the step, this
         returns False, and the trace keeps the values of the options that the formula reads.
         """

@@ -135,7 +135,7 @@ class FormulaOptimizer(Optimizer):
             self._refuse_capturable(group)
         self._update(p, g, self._begun(p, group), group, line)
 
-    def _begun(self, p: Any, group: dict[str, Any]) -> dict[str, Any]:
+    def _begun(self, p: TensorBase, group: dict[str, Any]) -> dict[str, Any]:
         """The state of a parameter. It begins all at once, so that no interrupt leaves a part of it."""
         state: dict[str, Any] = self.state[p]
         if not state:

@@ -9,6 +9,7 @@ from ..autograd.grad_mode import enable_grad, no_grad
 from ..foundations.names import missing
 from ..tensors.functions.elementwise.elementary import view_as_real
 from ..tensors.functions.shapes.joining import cat
+from ..tensors.tensor import Tensor
 from .formula import parts
 from .optimizer import Optimizer
 from .saved_numbers import as_float
@@ -284,7 +285,7 @@ def _strong_wolfe(obj_func: Callable[..., tuple[Any, Any]], x: Any, t: Any, d: A
     return end.loss, end.gradient, end.t, count
 
 
-def _cubic_interpolate(x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any,
+def _cubic_interpolate(x1: Any, f1: Any, g1: Tensor, x2: Any, f2: Any, g2: Tensor,
                        bounds: tuple[Any, Any] | None = None) -> Any:
     """The minimum of the cubic through two points with losses and slopes, within bounds."""
     return _cubic_minimum(_Point(x1, f1, None, g1), _Point(x2, f2, None, g2), bounds)

@@ -28,7 +28,7 @@ def put(held: Any, value: float, line: Any) -> None:
         held.fill_(value)
 
 
-def row_of(p: Any, meta: Any, state: dict[str, Any], names: tuple[str, ...], counts: bool,
+def row_of(p: TensorBase, meta: Any, state: dict[str, Any], names: tuple[str, ...], counts: bool,
          inert: frozenset[type]) -> list[Array] | None:
     """The arrays of a parameter, its gradient and its state, if code may compute with them (see `arrays_of`)."""
     g, array = meta.grad, p._array

@@ -88,7 +88,7 @@ class CodeWriter:
         self.calls.append(Call(kernel, f"m{len(self.calls)}", operands, True))
         return self.calls[-1].target
 
-    def write(self, op: Any, target: str, *operands: str) -> None:
+    def write(self, op: Op, target: str, *operands: str) -> None:
         self.calls.append(Call(op.kernel if isinstance(op, Op) else op, target, operands))
         self.writes[target] += 1
 

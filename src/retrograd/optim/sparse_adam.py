@@ -80,7 +80,7 @@ class SparseAdam(Optimizer):
         p.add_(with_values(g, -rate * first.div_(second.sqrt_().add_(group["eps"]))))
 
 
-def _averaged(average: Any, g: Any, values: Any, beta: float) -> Any:
+def _averaged(average: TensorBase, g: TensorBase, values: TensorBase, beta: float) -> Any:
     """The new moving averages of the elements that `g` stores, which are also added to `average`."""
     held = average.sparse_mask(g)._values()
     change = values.sub(held).mul_(1 - beta)

@@ -50,7 +50,7 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
     _check_decay(decay)
 
     @no_grad()
-    def ema_update(ema_param: Any, current_param: Any, num_averaged: Any) -> Any:
+    def ema_update(ema_param: TensorBase, current_param: TensorBase, num_averaged: TensorBase) -> Any:
         return decay * ema_param + (1 - decay) * current_param
 
     return ema_update
@@ -60,7 +60,7 @@ def get_swa_avg_fn() -> Average:
     """A function `f(average, value, count)` for the mean of `count + 1` values, the last of which is `value`."""
 
     @no_grad()
-    def swa_update(averaged_param: Any, current_param: Any, num_averaged: Any) -> Any:
+    def swa_update(averaged_param: TensorBase, current_param: TensorBase, num_averaged: TensorBase) -> Any:
         return averaged_param + (current_param - averaged_param) / (num_averaged + 1)
 
     return swa_update

@@ -152,7 +152,7 @@ def _present_autocast() -> Callable[[], autocast]:
 
 
 @contextlib.contextmanager
-def _random_numbers_from(state: Any) -> Generator[None]:
+def _random_numbers_from(state: Tensor | None) -> Generator[None]:
     """Draw random numbers from this state of the default generator, and restore the generator afterwards."""
     with fork_rng(enabled=state is not None):
         if state is not None:

@@ -97,7 +97,7 @@ class _Notes:
 
     # Modules
 
-    def before(self, module: Module, args: Any) -> None:
+    def before(self, module: Module, args: tuple[Any, ...]) -> None:
         """A module is about to be called."""
         if threading.get_ident() != self.thread:
             return
@@ -111,7 +111,7 @@ class _Notes:
         self.number += 1
         self.stack.append((module, (*outer, Call(path, kind, self.number))))
 
-    def after(self, module: Module, args: Any, result: Any) -> None:
+    def after(self, module: Module, args: tuple[Any, ...], result: Any) -> None:
         """A module has returned, or raised."""
         if threading.get_ident() == self.thread and any([called is module for called, _ in self.stack]):
             while self.stack.pop()[0] is not module:
@@ -119,7 +119,7 @@ class _Notes:
 
     # Nodes
 
-    def on_node(self, node: Any, results: Sequence[Any], operands: Sequence[Any]) -> None:
+    def on_node(self, node: Node, results: Sequence[Any], operands: Sequence[Any]) -> None:
         """A node was recorded."""
         origin = origin_of(node)
         site = user_site(2) if origin is None or origin.code is None else origin[:2]
@@ -130,7 +130,8 @@ class _Notes:
 
     # Public functions
 
-    def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+    def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (),
+                           kwargs: dict[str, Any] | None = None) -> Any:
         result = func(*args, **(kwargs or {}))
         if isinstance(result, TensorBase) and result._edge is None and result._array.dtype.kind in "fcV":
             self.look(func, args, result)
@@ -158,7 +159,7 @@ def noted_of(node: Node) -> Noted | None:
     return inside if isinstance(inside, Noted) else None
 
 
-def _bad_result(node: Any, results: Sequence[Any], operands: Sequence[Any]) -> Any:
+def _bad_result(node: Node, results: Sequence[Any], operands: Sequence[Any]) -> Any:
     """What anomaly mode notes of a node that made non-finite values of finite ones; None for other nodes."""
     for result in results:
         array = getattr(result, "_array", result)

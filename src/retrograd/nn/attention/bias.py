@@ -44,7 +44,8 @@ class CausalBias(Tensor):
         return ones(self.seq_len_q, self.seq_len_kv, device=device).bool().tril(last)
 
     @classmethod
-    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_function__(cls, func: Any, types: Any, args: tuple[Any, ...] = (),
+                           kwargs: dict[str, Any] | None = None) -> Any:
         """Attention with the mask. All other functions see a tensor without meaning."""
         if func is scaled_dot_product_attention:
             return cls._attention(*args, **kwargs or {})

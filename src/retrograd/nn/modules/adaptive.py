@@ -75,7 +75,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             for layer in cluster.children():
                 layer.reset_parameters()
 
-    def _check(self, input: Any, target: Any) -> None:
+    def _check(self, input: Tensor, target: Tensor) -> None:
         """Raises RuntimeError if input and target do not fit each other."""
         if target.dim() == 1 and input.size(0) != target.size(0):
             raise RuntimeError("Input and target should have the same size in the batch dimension.")
@@ -113,7 +113,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         loss = (-output).mean()
         return _ASMoutput(output.squeeze(0) if alone else output, loss)
 
-    def _get_full_log_prob(self, input: Any, head_output: Any) -> Tensor:
+    def _get_full_log_prob(self, input: Tensor, head_output: Tensor) -> Tensor:
         """The log-probabilities of all classes, of inputs and of what the head makes of them."""
         head = log_softmax(head_output, 1)
         found: Tensor = input.new_empty((head_output.shape[0], self.n_classes))

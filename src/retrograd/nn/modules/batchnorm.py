@@ -62,7 +62,7 @@ class _NormBase(_Affine):
         self.reset_running_stats()
         super().reset_parameters()
 
-    def _check_input_dim(self, input: Any) -> None:
+    def _check_input_dim(self, input: Tensor) -> None:
         """Raises ValueError for another number of dimensions."""
         if input.dim() not in self._ranks:
             expected = " or ".join(f"{rank}D" for rank in self._ranks)
@@ -96,7 +96,8 @@ class _BatchNorm(_NormBase):
         return self._normalized(input, self.running_mean if used else None, self.running_var if used else None,
                                 by_batch, factor)
 
-    def _normalized(self, input: Tensor, mean: Any, variance: Any, by_batch: bool, factor: float) -> Tensor:
+    def _normalized(self, input: Tensor, mean: Tensor | None, variance: Tensor | None, by_batch: bool,
+                    factor: float) -> Tensor:
         return functional.batch_norm(input, mean, variance, self.weight, self.bias, by_batch, factor, self.eps)
 
 
@@ -158,7 +159,7 @@ class SyncBatchNorm(_BatchNorm):
                 return found
         return super()._normalized(input, mean, variance, by_batch, factor)
 
-    def _check_input_dim(self, input: Any) -> None:
+    def _check_input_dim(self, input: Tensor) -> None:
         """Raises ValueError for an input without channels."""
         if input.dim() < 2:
             raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")

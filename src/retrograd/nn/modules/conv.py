@@ -148,7 +148,7 @@ class _ConvTransposeNd(_ConvNd):
         return self._function(input, self.weight, self.bias, self.stride, self.padding, extra, self.groups,
                               self.dilation)
 
-    def _extra(self, input: Any, output_size: list[int]) -> list[int]:
+    def _extra(self, input: Tensor, output_size: list[int]) -> list[int]:
         """What `output_size` adds to the smallest possible size. Raises ValueError for impossible sizes."""
         dims = self.dims
         others = 2 if input.ndim == dims + 2 else 1

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ...foundations.dtypes import dtype as torch_dtype
 from ...tensors.functions.creation.creation import empty
 from .. import init
 from ..parameter import Parameter
@@ -57,7 +58,8 @@ def factory_kwargs(kwargs: dict[str, Any] | None) -> dict[str, Any]:
 factory_kwargs.__module__ = "retrograd.nn"
 
 
-def uninitialized(shape: tuple[int, ...], device: Any, dtype: Any, requires_grad: bool = True) -> Parameter:
+def uninitialized(shape: tuple[int, ...], device: Any, dtype: torch_dtype | None,
+                  requires_grad: bool = True) -> Parameter:
     """A parameter whose values are set later."""
     sizes = shape if len(shape) == 1 else (shape,)         # PyTorch's messages name one size that is no int so
     return Parameter(empty(*sizes, dtype=dtype, device=device), requires_grad)
@@ -69,7 +71,8 @@ class Weighted(Layer):
     weight = Member("_parameters")
     bias = Member("_parameters")
 
-    def _own(self, weight: tuple[int, ...] | None, bias: tuple[int, ...] | None, device: Any, dtype: Any) -> None:
+    def _own(self, weight: tuple[int, ...] | None, bias: tuple[int, ...] | None, device: Any,
+             dtype: torch_dtype | None) -> None:
         """Make weight and bias of these shapes, with their first values. None leaves out."""
         for name, shape in (("weight", weight), ("bias", bias)):
             self.register_parameter(name, None if shape is None else uninitialized(shape, device, dtype))

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ...autograd.grad_mode import no_grad
+from ...foundations.dtypes import dtype as torch_dtype
 from ...tensors.tensor import Tensor
 from .. import init
 from ..borrowed import borrowing
@@ -52,7 +53,7 @@ class Linear(Weighted):
     _options_text = "in_features={self.in_features}, out_features={self.out_features}, bias={bias}"
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True, device: Any = None,
-                 dtype: Any = None) -> None:
+                 dtype: torch_dtype | None = None) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self._own((out_features, in_features), (out_features,) if bias else None, device, dtype)

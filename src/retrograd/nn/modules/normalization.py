@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
+from ...foundations.dtypes import dtype as torch_dtype
 from ...tensors.arguments.size import Size
 from ...tensors.tensor import Tensor
 from .. import init
@@ -51,7 +52,7 @@ class LayerNorm(_Affine):
     _options_text = "{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, bias={bias}"
 
     def __init__(self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True,
-                 device: Any = None, dtype: Any = None) -> None:
+                 device: Any = None, dtype: torch_dtype | None = None) -> None:
         super().__init__()
         self.normalized_shape, self.eps, self.elementwise_affine = _shape(normalized_shape), eps, elementwise_affine
         shape = self.normalized_shape if elementwise_affine else None

@@ -160,7 +160,7 @@ def is_nonzero(input: TensorBase) -> bool:
 
 
 @public()
-def result_type(tensor1: TensorBase, tensor2: Any) -> torch_dtype:
+def result_type(tensor1: Any, tensor2: Any) -> torch_dtype:
     """The result type of an elementwise operation on two tensors or numbers.
 
     >>> import retrograd as torch

@@ -18,7 +18,6 @@ from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...graph.node import OpNode
 from ...graph.packed import Converted, Indices
-from ...tensors.state.base import TensorBase
 
 # The node that saves an operand is among so many nodes that a call records first.
 _NODES = 4
@@ -63,7 +62,7 @@ class _SavingWatch:
         self.left = _NODES
         self.arrays: deque[weakref.ref[Any]] = deque(maxlen=16)
 
-    def __call__(self, node: Any, results: Sequence[TensorBase], operands: Sequence[TensorBase]) -> None:
+    def __call__(self, node: Any, results: Any, operands: Any) -> None:
         self.left -= 1
         try:
             refuse_saved(node, [array for reference in self.arrays if (array := reference()) is not None])

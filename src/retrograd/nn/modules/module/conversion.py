@@ -18,6 +18,7 @@ from ....tensors.arguments.checking import refusal
 from ....tensors.face.conversion import positional
 from ....tensors.face.swapping import swap_tensors
 from ....tensors.functions.creation.creation import empty_like
+from ....tensors.tensor import Tensor
 from ...parameter import Parameter
 from .members import Members
 
@@ -48,7 +49,7 @@ def target(*args: Any, **kwargs: Any) -> tuple[Any, Any, Any]:
     return _named(*args, **kwargs)
 
 
-def _named(*args: Any, tensor: Any = None, device: Any = None, dtype: Any = None, non_blocking: bool = False,
+def _named(*args: Any, tensor: Tensor | None = None, device: Any = None, dtype: Any = None, non_blocking: bool = False,
            copy: bool = False, memory_format: Any = None) -> tuple[Any, Any, Any]:
     given = args or (() if tensor is None else (tensor,))
     if given:
@@ -94,7 +95,7 @@ class Conversion(Members):
         if dtype is not None and dtype.is_complex:
             warn(_COMPLEX, UserWarning)
 
-        def convert(tensor: Any) -> Any:
+        def convert(tensor: Tensor) -> Any:
             wanted = dtype if tensor.is_floating_point() or tensor.is_complex() else None
             order = memory_format if tensor.dim() in (4, 5) else None
             if moved:
@@ -162,13 +163,13 @@ class Conversion(Members):
         return self
 
 
-def _with_data(grad: Any, after: Any) -> Any:
+def _with_data(grad: Tensor, after: Tensor) -> Any:
     """The gradient itself, with other memory."""
     grad.data = after
     return grad
 
 
-def _moved(tensor: Any, device: Any, dtype: Any, memory_format: Any) -> Any:
+def _moved(tensor: Tensor, device: Any, dtype: Any, memory_format: Any) -> Any:
     """A tensor on another device. Raises NotImplementedError if a meta tensor is to get numbers."""
     if tensor.is_meta and not on_meta(device):
         raise NotImplementedError("Cannot copy out of meta tensor; no data! Please use torch.nn.Module.to_empty() "
@@ -176,12 +177,12 @@ def _moved(tensor: Any, device: Any, dtype: Any, memory_format: Any) -> Any:
     return tensor.to(device=device, dtype=dtype, memory_format=memory_format)
 
 
-def _of_other_kind(after: Any, before: Any) -> bool:
+def _of_other_kind(after: Tensor, before: Tensor) -> bool:
     """Whether a tensor cannot get the numbers of the other, since one alone is sparse or without memory."""
     return bool(after.is_meta != before.is_meta or after.layout != before.layout)
 
 
-def _converted(parameter: Any, fn: Callable[[Any], Any]) -> Any:
+def _converted(parameter: Tensor, fn: Callable[[Any], Any]) -> Any:
     """What stands for a parameter after its conversion: the parameter itself, or a new one."""
     grad: Any = parameter.grad
     with no_grad():

@@ -249,7 +249,7 @@ def _backward_hooks_of(module: Any,
     return kinds[True], kinds[False]
 
 
-def _missed(args: Any, result: Any, node: Any) -> str:
+def _missed(args: tuple[Any, ...], result: Any, node: Any) -> str:
     """What a backward hook of the old kind does not see; '' if it sees everything."""
     for values, side, verb in ((result, "output", "return"), (args, "input", "take as input")):
         if not isinstance(values, Tensor) and not (
