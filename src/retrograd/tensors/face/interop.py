@@ -52,7 +52,7 @@ def _check_known(array: Array) -> None:
 
 
 @public(name="__array__")
-def array(self: TensorBase, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> Array:
+def array(self: TensorBase, dtype: Any = None, copy: bool | None = None) -> Array:
     """The array for `np.asarray(tensor)` and similar calls of NumPy."""
     _check_known(self._array)
     own = with_numbers(array_for_reading(self)).view()
