@@ -86,7 +86,7 @@ def sum(input: Any, dim: Any = None, *, keepdim: bool | None = False, dtype: tor
     return x.sum(dims, bool(keepdim)).to(target) if dims else x.clone()  # type: ignore[no-any-return]
 
 
-def prod(input: Any, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None,
+def prod(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None,
          mask: Tensor | None = None) -> Tensor:
     """The product of the elements where the mask is True; 1 if there are none."""
     target = _summed_type(input, dtype)
@@ -96,14 +96,14 @@ def prod(input: Any, dim: Any = None, *, keepdim: bool | None = False, dtype: An
     return x.to(target)  # type: ignore[no-any-return]
 
 
-def amax(input: Any, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None,
+def amax(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None,
          mask: Tensor | None = None) -> Tensor:
     """The greatest of the elements where the mask is True; -inf, or the least integer, if there are none."""
     x = _kept(input, mask, dtype, _least(dtype or input.dtype))
     return x.amax(_dims(dim, x.ndim), bool(keepdim))  # type: ignore[no-any-return]
 
 
-def amin(input: Any, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None,
+def amin(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None,
          mask: Tensor | None = None) -> Tensor:
     """The least of the elements where the mask is True; inf, or the greatest integer, if there are none."""
     x = _kept(input, mask, dtype, _greatest(dtype or input.dtype))
@@ -128,7 +128,7 @@ def _count(x: Tensor, dim: Any, keepdim: bool, mask: Any) -> Any:
     return sum(ones_like(x, dtype=dtypes.int64), dim, keepdim=keepdim, mask=mask)
 
 
-def mean(input: Any, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None,
+def mean(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None,
          mask: Tensor | None = None) -> Tensor:
     """The mean of the elements where the mask is True; NaN if there are none. Raises ValueError for integers."""
     target = dtype or input.dtype
@@ -139,7 +139,7 @@ def mean(input: Any, dim: Any = None, *, keepdim: bool | None = False, dtype: An
     return total / _count(input, dim, bool(keepdim), mask)  # type: ignore[no-any-return]
 
 
-def var(input: Any, dim: Any = None, unbiased: bool | None = None, *, correction: float | None = None,
+def var(input: Tensor, dim: Any = None, unbiased: bool | None = None, *, correction: float | None = None,
         keepdim: bool | None = False, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
     """The variance of the elements where the mask is True. `correction` is 1, or 0 if `unbiased` is False."""
     if unbiased is not None and correction is not None:
@@ -202,13 +202,13 @@ def logaddexp(input: Any, other: Any, *, dtype: Any = None, input_mask: Any = No
     return x.logaddexp(y)  # type: ignore[no-any-return]
 
 
-def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
+def cumsum(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
     """The running sum, without the elements where the mask is False."""
     target = _summed_type(input, dtype)
     return _kept(input, mask, target, 0).cumsum(dim, dtype=target)  # type: ignore[no-any-return]
 
 
-def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
+def cumprod(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
     """The running product, without the elements where the mask is False."""
     target = _summed_type(input, dtype)
     return _kept(input, mask, target, 1).cumprod(dim, dtype=target)  # type: ignore[no-any-return]

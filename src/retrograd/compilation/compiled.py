@@ -230,6 +230,6 @@ def _shapes(args: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple([arg._array.shape for arg in args if isinstance(arg, TensorBase)])
 
 
-def name_of(function: Any) -> str:
+def name_of(function: Callable[..., Any]) -> str:
     """The name of a function, or of the class of a callable object."""
     return str(getattr(function, "__name__", type(function).__name__))

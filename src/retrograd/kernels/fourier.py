@@ -113,7 +113,7 @@ def c2r(x: Array, dims: tuple[int, ...], scale: int, size: int) -> Any:
     return _lines("irfft", x, dim, size, scale, result)
 
 
-def weighted(x: Any, dim: int, count: int, weight: float) -> Any:
+def weighted(x: Array, dim: int, count: int, weight: float) -> Any:
     """A copy of `x` in which the elements 1 to `count` along `dim` are multiplied by `weight`."""
     result = x.copy()
     result[(slice(None),) * dim + (slice(1, 1 + count),)] *= weight

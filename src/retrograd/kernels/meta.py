@@ -128,13 +128,13 @@ def product(x: MetaArray, y: Any, *options: Any) -> MetaArray:
     return without_memory((*x.shape[:-1], *y.shape[-1:]), x.dtype)
 
 
-def added_product(x: Any, mat1: Any, mat2: Any, *options: Any) -> MetaArray:
+def added_product(x: MetaArray, mat1: MetaArray, mat2: MetaArray, *options: Any) -> MetaArray:
     """A product of matrices, or of stacks of matrices, to which `x` is added."""
     return without_memory((*mat1.shape[:-1], *mat2.shape[-1:]), x.dtype)
 
 
-def convolution(x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: Any,
-                output_padding: Any, groups: Any) -> MetaArray:
+def convolution(x: MetaArray, weight: MetaArray, bias: MetaArray, stride: Shape, padding: Shape, dilation: Shape,
+                transposed: Any, output_padding: tuple[int, ...], groups: Any) -> MetaArray:
     """A convolution."""
     sizes = []
     for i, (n, k) in enumerate(zip(x.shape[2:], weight.shape[2:])):

@@ -89,7 +89,7 @@ def std(x: Array, axes: tuple[int, ...], keepdim: bool, correction: float) -> An
     return _spread_and_mean(x, axes, keepdim, correction, True)[0]
 
 
-def var_mean(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float) -> tuple[Any, Any]:
+def var_mean(x: Array, axes: tuple[int, ...], keepdim: bool, correction: float) -> tuple[Any, Any]:
     """Variances and means."""
     return _alike(*_spread_and_mean(x, axes, keepdim, correction, False), x.dtype)
 
@@ -131,7 +131,7 @@ def extreme_dim(x: Array, dim: int, keepdim: bool, largest: bool) -> tuple[Any, 
     return values.reshape(shape), indices.reshape(shape)
 
 
-def aminmax(x: Any, axes: tuple[int, ...], keepdim: bool) -> tuple[Any, Any]:
+def aminmax(x: Array, axes: tuple[int, ...], keepdim: bool) -> tuple[Any, Any]:
     """The smallest and the largest elements over `axes`."""
     refuse(x.dtype, "aminmax_cpu")
     return extreme(x, axes, keepdim, False), extreme(x, axes, keepdim, True)
@@ -169,7 +169,7 @@ def all_of(x: Array, axes: tuple[int, ...], keepdim: bool) -> Any:
     return result if x.dtype != np.uint8 else result.astype(np.uint8)
 
 
-def count_nonzero(x: Any, axes: tuple[int, ...]) -> Any:
+def count_nonzero(x: Array, axes: tuple[int, ...]) -> Any:
     """How many elements over `axes` are not zero."""
     nonzero = x if x.dtype.kind == "b" else x != 0
     if len(axes) == x.ndim:

@@ -218,7 +218,7 @@ def _extremes_in_blocks(ufunc: np.ufunc, x: Array) -> Any:
     return values.reshape(x.shape)
 
 
-def logcumsumexp(x: Any, dim: int) -> Any:
+def logcumsumexp(x: Array, dim: int) -> Any:
     """The logarithms of the running sums of exponentials along `dim`, without overflow."""
     refuse(x.dtype, "logcumsumexp_out_cpu", "biu")
     if x.ndim == 0 or not x.size:
@@ -231,7 +231,7 @@ def logcumsumexp(x: Any, dim: int) -> Any:
     return np.moveaxis(sums, 0, dim).astype(x.dtype)
 
 
-def _log_of_two(a: Any, b: Any) -> Any:
+def _log_of_two(a: Array, b: Array) -> Any:
     """log(exp(a) + exp(b)) of complex numbers. If both are negative infinities, the result is the first of them."""
     small, large = np.where(a.real < b.real, a, b), np.where(a.real < b.real, b, a)
     exponential = np.exp(small - large)

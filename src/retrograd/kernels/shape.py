@@ -310,7 +310,7 @@ def roll(x: Array, shifts: Shape, dims: Shape) -> Any:
     return np.roll(x, shifts, dims) if dims else np.roll(x, shifts[0])
 
 
-def rot90(x: Any, k: int, dims: tuple[int, int]) -> Any:
+def rot90(x: Array, k: int, dims: tuple[int, int]) -> Any:
     """`x` rotated by k right angles in the plane of two axes."""
     flipped = flip(x, ((), dims[1:], dims, dims[:1])[k % 4]) if k % 4 else np.copy(x, order="C")
     return flipped.swapaxes(*dims) if k % 2 else flipped
@@ -322,7 +322,7 @@ def repeat(x: Array, repeats: Shape) -> Any:
     return copies.copy() if owner_of(copies) is owner_of(x) else copies       # np.tile returns `x` itself for one copy
 
 
-def sum_of_parts(g: Any, shape: Shape, repeats: Shape) -> Any:
+def sum_of_parts(g: Array, shape: Shape, repeats: Shape) -> Any:
     """The sum of the copies that `repeat` made of an array of `shape`."""
     lead = (1,) * (len(repeats) - len(shape)) + shape
     if 0 in repeats:

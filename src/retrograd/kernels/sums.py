@@ -45,7 +45,7 @@ def count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
     return math.prod([shape[axis] for axis in axes])
 
 
-def sum_all(x: Array, dtype: Any) -> Any:
+def sum_all(x: Array, dtype: np.dtype[Any] | None) -> Any:
     """The sum of all elements. Bools and ints are summed in int64, unless `dtype` is given."""
     d = x.dtype
     if dtype is None and (d is F32 or d is F64):
@@ -101,7 +101,7 @@ def mean_dim(x: Array, axes: tuple[int, ...], keepdim: bool, dtype: np.dtype[Any
     return means if means.dtype == final else means.astype(final)
 
 
-def nansum(x: Array, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
+def nansum(x: Array, axes: tuple[int, ...], keepdim: bool, dtype: np.dtype[Any] | None) -> Any:
     """The sums over `axes` of the elements that are not nan."""
     if x.dtype.kind == "c":
         raise RuntimeError("nansum on CPU does not support complex inputs")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..autograd.grad_mode import no_grad
+from ..foundations.devices import DeviceLike
 from ..foundations.dtypes import DIFFERENTIABLE, Shape, default_floating, dtype as torch_dtype
 from ..foundations.errors import noted
 from ..foundations.names import missing
@@ -152,7 +153,7 @@ class UninitializedTensorMixin:
             return super().__torch_function__(func, types, args, kwargs or {})  # type: ignore[misc]
         raise _attempt_on_uninitialized(cls, func)
 
-    def materialize(self, shape: Shape, device: Any = None, dtype: torch_dtype | None = None) -> None:
+    def materialize(self, shape: Shape, device: DeviceLike | None = None, dtype: torch_dtype | None = None) -> None:
         """Give the tensor a shape, and memory without values. It becomes an ordinary parameter or buffer.
 
         `dtype` replaces the dtype that the tensor was made with.
@@ -197,7 +198,8 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     __slots__ = ()
     cls_to_become = Parameter
 
-    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: torch_dtype | None = None) -> Any:
+    def __new__(cls, requires_grad: bool = True, device: DeviceLike | None = None,
+                dtype: torch_dtype | None = None) -> Any:
         parameter = _over(cls, empty(0, device=device, dtype=dtype))
         if requires_grad:
             meta_of(parameter).leaf = True
@@ -214,7 +216,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
 
     cls_to_become = Tensor
 
-    def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None,
+    def __new__(cls, requires_grad: bool = False, device: DeviceLike | None = None, dtype: Any = None,
                 persistent: bool = True) -> Any:
         buffer = _over(cls, empty(0, device=device, dtype=dtype))
         if requires_grad:

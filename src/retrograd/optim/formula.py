@@ -130,7 +130,7 @@ class FormulaOptimizer(Optimizer):
     def _finish(self, group: dict[str, Any], line: Any) -> None:
         """Compute what `_update` has put off to the end of a group."""
 
-    def _step_of(self, p: Any, g: Any, group: dict[str, Any], line: Any) -> None:
+    def _step_of(self, p: TensorBase, g: TensorBase, group: dict[str, Any], line: Any) -> None:
         if group.get("capturable"):
             self._refuse_capturable(group)
         self._update(p, g, self._begun(p, group), group, line)

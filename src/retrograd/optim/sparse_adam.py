@@ -65,7 +65,7 @@ class SparseAdam(Optimizer):
                         self._step_of(p, -p.grad if group["maximize"] else p.grad, group)
         return loss
 
-    def _step_of(self, p: Any, g: Any, group: dict[str, Any]) -> None:
+    def _step_of(self, p: TensorBase, g: TensorBase, group: dict[str, Any]) -> None:
         state, g = self.state[p], g.coalesce()
         if not state:
             state.update(step=0, exp_avg=zeros_like(p), exp_avg_sq=zeros_like(p))

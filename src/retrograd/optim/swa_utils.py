@@ -13,6 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..autograd.grad_mode import no_grad
+from ..foundations.devices import DeviceLike
 from ..foundations.dtypes import int64
 from ..foundations.names import missing
 from ..nn.modules.batchnorm import _BatchNorm
@@ -121,7 +122,7 @@ class AveragedModel(Module):
 
     n_averaged: Any
 
-    def __init__(self, model: Module, device: Any = None, avg_fn: Average | None = None,
+    def __init__(self, model: Module, device: DeviceLike | None = None, avg_fn: Average | None = None,
                  multi_avg_fn: MultiAverage | None = None, use_buffers: bool = False) -> None:
         super().__init__()
         if avg_fn is not None and multi_avg_fn is not None:
@@ -169,7 +170,7 @@ def _by_dtype(pairs: list[tuple[Any, Any]]) -> list[tuple[list[Any], list[Any]]]
 
 
 @no_grad()
-def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
+def update_bn(loader: Iterable[Any], model: Module, device: DeviceLike | None = None) -> None:
     """Compute the running statistics of all BatchNorm layers of `model` anew, over the batches of `loader`.
 
     If a batch is a list or a tuple, its first element goes into the model.

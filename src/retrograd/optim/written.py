@@ -309,7 +309,7 @@ class Written:
     def clone(self) -> Written:
         return Written(self.writer, self.writer.copied(self.ref))
 
-    def clamp_(self, low: Any, high: Any) -> Written:
+    def clamp_(self, low: Number, high: Any) -> Written:
         return self._write(limited, low, high)
 
     @property

@@ -187,7 +187,7 @@ class Numbers:
         """The result of a call that takes numbers of the state as options, if it is made of calls that take arrays."""
         return taken_apart(self.tape, op, call, args, write) if self._made and self.tape.reason is None else WHOLE
 
-    def plain(self, args: Any) -> Any:
+    def plain(self, args: tuple[Any, ...]) -> Any:
         """The arguments of an operator, with plain numbers."""
         return looked(args) if self._made else args
 

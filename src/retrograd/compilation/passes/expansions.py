@@ -22,7 +22,7 @@ from ..program.lines import Line, Program, Ref, Value
 from .line_writer import LineWriter
 
 
-def _addmm(w: LineWriter, x: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> bool:
+def _addmm(w: LineWriter, x: Ref, mat1: Ref, mat2: Ref, beta: Any, alpha: Any) -> bool:
     like = w.result
     if beta != 1 or alpha != 1 or w.like(x).dtype != like.dtype or not like.flags.c_contiguous:
         return False

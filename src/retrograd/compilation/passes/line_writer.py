@@ -23,7 +23,7 @@ class LineWriter:
         self.values, self.line, self.native, self.constants = values, line, native, constants
         self.lines: list[Line] = []
 
-    def like(self, argument: Any) -> Array:
+    def like(self, argument: Ref) -> Array:
         """The geometry of a value among the arguments."""
         value: Value = self.values[argument.number]
         return value.like

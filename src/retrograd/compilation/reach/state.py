@@ -216,7 +216,7 @@ class Walk:
             else:
                 self._object(item, given and not item.fixed)
 
-    def _facts(self, tensor: Any, facts: Facts) -> tuple[str, Any]:
+    def _facts(self, tensor: TensorBase, facts: Facts) -> tuple[str, Any]:
         """The kind of a tensor's item, and what is guarded of the tensor, for what the code names."""
         asked = _UNGUARDED & self.mentioned
         if asked:

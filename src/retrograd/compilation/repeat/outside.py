@@ -105,7 +105,7 @@ class CompiledFunctionBackward(OtherNode):
         return second.gradients(self, cotangents, walk)
 
 
-def _laid_out(g: Any, shape: tuple[int, ...], dtype: Any, layout: tuple[int, ...]) -> Array:
+def _laid_out(g: Array, shape: tuple[int, ...], dtype: np.dtype[Any], layout: tuple[int, ...]) -> Array:
     """A cotangent in the layout that the plan was made for; zeros for None."""
     if g is not None and np.shape(g) and steps(g) == layout:
         return np.asarray(g)

@@ -6,7 +6,7 @@ that existed before the call is the same thing, or is found in the arguments.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -84,7 +84,7 @@ class Left:
         """All new tensors: those that the plan makes, then the views."""
         return [*self.made, *self.views]
 
-    def place(self, tensor: Any) -> int:
+    def place(self, tensor: TensorBase) -> int:
         """The place of a tensor among the outputs of the plan; -1 if the plan does not make the tensor."""
         return max(-1, self.places.get(id(tensor), -1))
 
@@ -277,7 +277,7 @@ class _Forms:
         return lambda tensors, inputs, args, kwargs: rebuild([part(tensors, inputs, args, kwargs) for part in parts])
 
 
-def _taken_apart(value: Any) -> tuple[Iterable[Any], Callable[[list[Any]], Any]]:
+def _taken_apart(value: Sequence[TensorBase]) -> tuple[Iterable[Any], Callable[[list[Any]], Any]]:
     """The parts of a container, and what makes it again of them."""
     kind = type(value)
     if kind is tuple or kind is list:

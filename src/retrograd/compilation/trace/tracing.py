@@ -228,7 +228,7 @@ class Tape:
         thread = local.thread
         return (bool(thread.passes) and not thread.grad) or (thread.below is not None and thread.below.by_rule)
 
-    def _ordered(self, op: Op, call: Callable[..., Any], noted: tuple[Any, ...], found: Any,
+    def _ordered(self, op: Op, call: Callable[..., Any], noted: tuple[Any, ...], found: Array,
                  site: Site | None) -> Traced:
         """The result of an elementwise call in the layout that PyTorch gives it: if need be, by another line."""
         found = np.asarray(found)

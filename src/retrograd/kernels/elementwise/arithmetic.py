@@ -64,7 +64,7 @@ def sub_scaled(x: Array, y: Array, alpha: Any) -> Any:
     return np.subtract(x, scaled(y, alpha), out=...)
 
 
-def rsub_scaled(x: Any, y: Any, alpha: Any) -> Any:
+def rsub_scaled(x: Array, y: Array, alpha: Any) -> Any:
     """y - alpha * x."""
     return np.subtract(y, scaled(x, alpha), out=...)
 
@@ -237,7 +237,7 @@ def addcdiv(x: Array, y: Array, z: Array, value: Any, *, out: Any = ...) -> Any:
     return np.add(x, quotient if value == 1 else np.multiply(like(value, quotient), quotient, out=quotient), out=out)
 
 
-def add_number(x: Any, number: Any) -> Any:
+def add_number(x: Array, number: Any) -> Any:
     """x + number, in the dtype of x."""
     return np.add(x, number, out=...)
 

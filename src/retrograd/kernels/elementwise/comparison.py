@@ -58,12 +58,12 @@ def isclose(x: Array, y: Array, rtol: float, atol: float, equal_nan: bool) -> An
     return np.logical_or(close, np.logical_and(np.isfinite(gap), gap <= atol + np.abs(rtol * y)), out=...)
 
 
-def isposinf(x: Any, *, out: Any = ...) -> Any:
+def isposinf(x: Array, *, out: Any = ...) -> Any:
     """Whether x is +inf."""
     return np.equal(x, np.inf, out=out) if x.dtype.kind == "f" else np.not_equal(x, x, out=out)
 
 
-def isneginf(x: Any, *, out: Any = ...) -> Any:
+def isneginf(x: Array, *, out: Any = ...) -> Any:
     """Whether x is -inf."""
     return np.equal(x, -np.inf, out=out) if x.dtype.kind == "f" else np.not_equal(x, x, out=out)
 
@@ -77,7 +77,7 @@ def isreal(x: Array, *, out: Any = ...) -> Any:
     return real
 
 
-def copysign_number(x: Any, number: Any) -> Any:
+def copysign_number(x: Array, number: Any) -> Any:
     """The absolute values of x with the sign of a number."""
     if isinstance(number, complex):
         raise NotImplementedError("\"copysign_cpu\" not implemented for "

@@ -109,7 +109,7 @@ def rounded(x: Array, *, out: Any = ...) -> Any:
     return np.rint(x, out=out) if x.dtype.kind not in "iu" else np.positive(x, out=out)
 
 
-def rounded_at(x: Any, decimals: Any) -> Any:
+def rounded_at(x: Array, decimals: Any) -> Any:
     """x rounded to `decimals` digits after the point, or before the point if `decimals` is negative."""
     if x.dtype.kind != "f":
         return rounded(x)
@@ -119,7 +119,7 @@ def rounded_at(x: Any, decimals: Any) -> Any:
     return np.divide(np.rint(np.multiply(x, power, out=...)), power, out=...)
 
 
-def frac(x: Any, *, out: Any = ...) -> Any:
+def frac(x: Array, *, out: Any = ...) -> Any:
     """The fractional part, with the sign of x."""
     return np.subtract(x, np.trunc(x), out=out)
 
@@ -138,7 +138,7 @@ def conjugate(x: Any, *, out: Any = ...) -> Any:
     return np.conjugate(x, out=out) if x.dtype.kind == "c" else delivered(x.copy(), out)
 
 
-def angle(x: Any, *, out: Any = ...) -> Any:
+def angle(x: Array, *, out: Any = ...) -> Any:
     """The angle of a complex number. For a real number: pi if it is negative, else 0."""
     if x.dtype.kind == "c":
         return np.arctan2(x.imag, x.real, out=out)
@@ -160,7 +160,7 @@ def logit(x: Array, eps: float | None) -> Any:
     return np.log(t, out=t).astype(dtype, copy=False)
 
 
-def nan_to_num(x: Any, nan: float | None, posinf: float | None, neginf: float | None) -> Any:
+def nan_to_num(x: Array, nan: float | None, posinf: float | None, neginf: float | None) -> Any:
     """x with numbers instead of nan and infinities: by default 0 and the largest number of either sign."""
     if x.dtype.kind in "biu":
         return copied(x, x.dtype)
@@ -196,7 +196,7 @@ def times_log(x: Array, y: Array, log: Array, out: Any) -> Any:
     return value
 
 
-def _log_of_sum(x: Any, y: Any, power: np.ufunc, unit: float, out: Any) -> Any:
+def _log_of_sum(x: Array, y: Array, power: np.ufunc, unit: float, out: Any) -> Any:
     """The logarithm of power(x) + power(y), without overflow on the way: the larger one plus a rest from 0 to `unit`.
 
     The difference of two equal infinities is nan, which fmax ignores.
@@ -210,7 +210,7 @@ def _log_of_sum(x: Any, y: Any, power: np.ufunc, unit: float, out: Any) -> Any:
     return np.add(np.maximum(x, y), np.fmax(t, 0, out=t), out=out)
 
 
-def logaddexp2(x: Any, y: Any, *, out: Any = ...) -> Any:
+def logaddexp2(x: Array, y: Array, *, out: Any = ...) -> Any:
     """log2(2 ** x + 2 ** y), without overflow on the way."""
     if x.dtype == F16:
         return np.logaddexp2(x, y, out=out)
@@ -232,17 +232,17 @@ def hypot(x: Array, y: Array, *, out: Any = ...) -> Any:
     return np.hypot(x, y, out=out)
 
 
-def deg2rad(x: Any, *, out: Any = ...) -> Any:
+def deg2rad(x: Array, *, out: Any = ...) -> Any:
     """Degrees converted to radians."""
     return np.multiply(x, math.pi / 180, out=out)
 
 
-def rad2deg(x: Any, *, out: Any = ...) -> Any:
+def rad2deg(x: Array, *, out: Any = ...) -> Any:
     """Radians converted to degrees."""
     return np.multiply(x, 180 / math.pi, out=out)
 
 
-def logaddexp(x: Any, y: Any, *, out: Any = ...) -> Any:
+def logaddexp(x: Array, y: Array, *, out: Any = ...) -> Any:
     """log(exp(x) + exp(y)), without overflow on the way."""
     if x.dtype == F16:
         return np.logaddexp(x, y, out=out)

@@ -117,7 +117,7 @@ def adaptive_avg_pool_backward(g: Array, sizes: Sizes, dims: int) -> Any:
     return g
 
 
-def fractional_max_pool(x: Any, samples: Any, kernel: Sizes, to: Sizes) -> Any:
+def fractional_max_pool(x: Array, samples: Array, kernel: Sizes, to: Sizes) -> Any:
     """The maxima over windows at random places (Graham 2014). `kernel` gives the sizes of the windows.
 
     `samples` (..., dims) holds a number in [0, 1) for each image and dimension. For images the order is width, height;
@@ -135,7 +135,7 @@ def fractional_max_pool(x: Any, samples: Any, kernel: Sizes, to: Sizes) -> Any:
     return np.ascontiguousarray(values), np.ascontiguousarray(indices)
 
 
-def intervals(sample: Any, size: int, kernel: int, count: int) -> Any:
+def intervals(sample: Array, size: int, kernel: int, count: int) -> Any:
     """The starts of the windows: (..., count) places for samples (...)."""
     last = np.full((*sample.shape, 1), size - kernel)
     if count == 1:

@@ -50,7 +50,7 @@ def convolution(x: Array, weight: Array, bias: Array | None, stride: Sizes, padd
     return gathered(x, weight, bias, window, groups)
 
 
-def conv_tbc(x: Any, weight: Any, bias: Any, pad: int) -> Any:
+def conv_tbc(x: Array, weight: Array, bias: Array, pad: int) -> Any:
     """x (time, batch, C) with weight (kernel, C, O) and bias (O): (time, batch, O)."""
     result = convolution(np.transpose(x, (1, 2, 0)), np.transpose(weight, (2, 1, 0)), bias, (1,), (pad,), (1,), False,
                          (0,), 1)
@@ -202,7 +202,8 @@ def _phases(window: Window) -> list[tuple[Sizes, list[tuple[Sizes, int]]]]:
     return [(place, sorted(taps, key=lambda tap: [abs(far) for far in tap[0]])) for place, taps in found.items()]
 
 
-def _add_by_phases(parts: Any, sums: Any, stride: Sizes, phases: list[tuple[Sizes, list[tuple[Sizes, int]]]]) -> None:
+def _add_by_phases(parts: Array, sums: Array, stride: Sizes,
+                   phases: list[tuple[Sizes, list[tuple[Sizes, int]]]]) -> None:
     """Add the parts (samples, channels, taps, ...) of each phase in long runs, and write each sum once."""
     for place, taps in phases:
         if taps and not any(taps[0][0]):
@@ -317,7 +318,7 @@ def _product_over_positions(a: Array, b: Array) -> Any:
     return np.matmul(a, b.swapaxes(-1, -2))
 
 
-def _with_bias(result: Array, bias: Any) -> Any:
+def _with_bias(result: Array, bias: Array | None) -> Any:
     """The result, with a number for each channel added in place, if there is a bias."""
     return result if bias is None else np.add(result, bias.reshape(-1, *[1] * (result.ndim - 2)), out=result)
 

@@ -85,17 +85,17 @@ def _without(x: Array, pad: Shape) -> Any:
     return np.ascontiguousarray(x)
 
 
-def reflect_backward(g: Any, shape: Shape, pad: Shape) -> Any:
+def reflect_backward(g: Array, shape: Shape, pad: Shape) -> Any:
     """For each element, the sum of `g` at the places where `reflect` put it."""
     return _collected(g, shape, pad, 1)
 
 
-def replicate_backward(g: Any, shape: Shape, pad: Shape) -> Any:
+def replicate_backward(g: Array, shape: Shape, pad: Shape) -> Any:
     """For each element, the sum of `g` at the places where `replicate` put it."""
     return _collected(g, shape, pad, 0)
 
 
-def _collected(g: Any, shape: Shape, pad: Shape, step: int) -> Any:
+def _collected(g: Array, shape: Shape, pad: Shape, step: int) -> Any:
     """The adjoint of `_surrounded`."""
     for axis, before, after in _by_axis(len(shape), pad):
         out, last, end = _middle(g, shape[axis], axis, before, after), shape[axis] - 1, g.shape[axis] - after - 1
@@ -107,7 +107,7 @@ def _collected(g: Any, shape: Shape, pad: Shape, step: int) -> Any:
     return g
 
 
-def _middle(g: Any, n: int, axis: int, before: int, after: int) -> Any:
+def _middle(g: Array, n: int, axis: int, before: int, after: int) -> Any:
     """The first part of the sums for `n` elements: the gradient at the elements' own places."""
     first, last = max(-before, 0), n - max(-after, 0)
     place = _at(axis, slice(first + before, last + before))
@@ -120,7 +120,7 @@ def _middle(g: Any, n: int, axis: int, before: int, after: int) -> Any:
 
 # Elements exchanged between channels and the plane
 
-def pixel_shuffle(x: Any, factor: int) -> Any:
+def pixel_shuffle(x: Array, factor: int) -> Any:
     """Groups of `factor` squared channels as the pixels of a plane that is larger by `factor`."""
     *batch, channels, height, width = x.shape
     few = channels // factor ** 2
@@ -130,7 +130,7 @@ def pixel_shuffle(x: Any, factor: int) -> Any:
     return pixels.reshape(*batch, few, height * factor, width * factor)
 
 
-def pixel_unshuffle(x: Any, factor: int) -> Any:
+def pixel_unshuffle(x: Array, factor: int) -> Any:
     """Groups of `factor` squared pixels of a plane as channels."""
     *batch, channels, height, width = x.shape
     low, narrow, n = height // factor, width // factor, len(batch)

@@ -214,7 +214,7 @@ def scattered(g: Array, indices: Array, shape: Sizes, dims: int, disjoint: bool)
     return np.bincount(at, g.ravel(), images * size).reshape(shape).astype(g.dtype)
 
 
-def placed(x: Any, indices: Any, sizes: Sizes) -> Any:
+def placed(x: Array, indices: Array, sizes: Sizes) -> Any:
     """Images of zeros with these sizes, and these values at these places."""
     images = x.shape[:x.ndim - len(sizes)]
     result = np.zeros((*images, math.prod(sizes)), x.dtype)

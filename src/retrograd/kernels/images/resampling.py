@@ -176,7 +176,7 @@ def resample(x: Array, axes: tuple[Axis, ...]) -> Any:
     return beside_channels(out, x)
 
 
-def _bytes_along(x: Any, axis: Axis) -> Any:
+def _bytes_along(x: Array, axis: Axis) -> Any:
     """The weighted sums of bytes along an axis, as bytes. The weights are 16-bit integers, as in PyTorch.
 
     Several weights of the same byte, at an edge, are added to one weight.
@@ -198,7 +198,7 @@ def resample_backward(g: Array, axes: tuple[Axis, ...]) -> Any:
     return _along(g, axes[::-1], _adjoint)
 
 
-def affine_base(sizes: tuple[int, ...], align: bool, dtype: Any) -> Array:
+def affine_base(sizes: tuple[int, ...], align: bool, dtype: np.dtype[Any]) -> Array:
     """The points of a grid, with a last coordinate of 1: (points, dims + 1). The first coordinate counts columns."""
     lines = []
     for n in sizes:
@@ -208,7 +208,7 @@ def affine_base(sizes: tuple[int, ...], align: bool, dtype: Any) -> Array:
     return np.stack([*points, np.ones(math.prod(sizes))], -1).astype(dtype)
 
 
-def affine_grid(theta: Any, sizes: tuple[int, ...], align: bool) -> Any:
+def affine_grid(theta: Array, sizes: tuple[int, ...], align: bool) -> Any:
     """The points of a grid of `sizes`, mapped by each of the affine maps `theta` (N, dims, dims + 1)."""
     wide = widened(theta)
     points = np.matmul(affine_base(sizes, align, theta.dtype).astype(wide.dtype, copy=False), wide.swapaxes(1, 2))

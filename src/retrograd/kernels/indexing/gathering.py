@@ -171,7 +171,7 @@ def masked_fill(x: Array, mask: Array, value: Any) -> Any:
     return np.asarray(where(mask, np.asarray(value).astype(x.dtype), x))
 
 
-def masked_fill_tensor(x: Any, value: Any, mask: Any) -> Any:
+def masked_fill_tensor(x: Array, value: Array, mask: Array) -> Any:
     """`masked_fill` with the number in a 0-d array."""
     return np.asarray(where(mask, value.astype(x.dtype), x))
 
@@ -187,7 +187,7 @@ def masked_fill_into(out: Array, mask: Array, value: Any) -> Any:
     return out
 
 
-def masked_fill_tensor_into(out: Any, value: Any, mask: Any) -> Any:
+def masked_fill_tensor_into(out: Array, value: Array, mask: Array) -> Any:
     """`masked_fill_into` with the number in a 0-d array."""
     return masked_fill_into(out, mask, value)
 
@@ -199,7 +199,7 @@ def masked_select(x: Array, mask: Array) -> Any:
     return taken(x, mask)
 
 
-def masked_place(g: Any, mask: Any, shape: Shape) -> Any:
+def masked_place(g: Array, mask: Array, shape: Shape) -> Any:
     """Zeros of `shape` with the elements of `g`, in order, where the mask is true."""
     out = np.zeros(shape, g.dtype)
     write(out, mask if mask.shape == shape else np.broadcast_to(mask, shape), g)
@@ -226,7 +226,7 @@ def masked_scatter_into(out: Array, source: Array, mask: Array) -> Any:
     return out
 
 
-def masked_first(g: Any, mask: Any, shape: Shape) -> Any:
+def masked_first(g: Array, mask: Array, shape: Shape) -> Any:
     """An array of `shape` that starts with the elements of `g` where the mask is true. The rest is zeros."""
     out = np.zeros(math.prod(shape), g.dtype)
     found = taken(g, mask if mask.shape == g.shape else np.broadcast_to(mask, g.shape))

@@ -11,7 +11,7 @@ from ...foundations.dtypes import C_NAMES, Array, dtype as torch_dtype, refuse
 from ..ranges import linspace
 
 
-def searchsorted(bounds: Any, x: Any, right: bool, narrow: bool, sorter: Any) -> Any:
+def searchsorted(bounds: Array, x: Array, right: bool, narrow: bool, sorter: Any) -> Any:
     """For each of `x`, how many of the sorted `bounds` are less, or with `right` not greater. A nan is the greatest.
 
     `bounds` has one dim, or one row for each row of `x`. `sorter` holds the indices that sort `bounds`. `narrow` asks
@@ -50,7 +50,7 @@ def check_bins(counts: list[int]) -> None:
             raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {count} for dimension {dim}")
 
 
-def histc(x: Any, bins: int, low: float, high: float) -> Any:
+def histc(x: Array, bins: int, low: float, high: float) -> Any:
     """The number of elements in each of `bins` equal bins. If `low` and `high` are 0, the bins span the extremes."""
     check_bins([bins])
     if low == high and x.size:

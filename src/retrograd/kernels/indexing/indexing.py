@@ -284,7 +284,7 @@ def counted(index: Array, size: int, dim: int) -> Any:
     return np.where(index < 0, index + size, index)
 
 
-def without(g: Any, indices: Sequence[Any]) -> Any:
+def without(g: Array, indices: Sequence[Any]) -> Any:
     """`g` with zeros at the places of the indices."""
     out = np.array(g, order="C")
     if indices[-1].dtype.kind == "b" and indices[-1].shape == out.shape:

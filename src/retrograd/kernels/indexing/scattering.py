@@ -38,12 +38,12 @@ def scatter_reduce_into(out: Array, src: Array, index: Array, dim: int, reduce: 
     return out
 
 
-def scatter_number(x: Any, index: Any, dim: int, value: Any, reduce: str) -> Any:
+def scatter_number(x: Array, index: Array, dim: int, value: Any, reduce: str) -> Any:
     """`scatter_reduce` of one number, used once for each element of the index."""
     return scatter_number_into(np.array(x, order="C"), index, dim, value, reduce)
 
 
-def scatter_number_into(out: Any, index: Any, dim: int, value: Any, reduce: str) -> Any:
+def scatter_number_into(out: Array, index: Array, dim: int, value: Any, reduce: str) -> Any:
     """`scatter_number` written to the first array."""
     source = np.broadcast_to(np.asarray(value, out.dtype), index.shape)
     return scatter_reduce_into(out, source, index, dim, reduce, True)
@@ -61,7 +61,7 @@ def _neutral(reduce: str, dtype: np.dtype[Any]) -> Any:
     return limits.min if reduce == "amax" else limits.max
 
 
-def counts(index: Any, shape: Shape, dim: int, include_self: bool, dtype: np.dtype[Any]) -> Any:
+def counts(index: Array, shape: Shape, dim: int, include_self: bool, dtype: np.dtype[Any]) -> Any:
     """How many values are combined at each place of an array of `shape`, or 1 if there are none."""
     number = np.full(shape, int(include_self), np.int64)
     accumulate(np.add, number, index, dim, np.int64(1))

@@ -140,12 +140,12 @@ def nonzero(x: Array) -> Any:
     return found.T
 
 
-def nonzero_columns(x: Any) -> list[Any]:
+def nonzero_columns(x: Array) -> list[Any]:
     """The same, an array for each dimension; of a number as of an array of one dimension."""
     return [np.ascontiguousarray(column) for column in nonzero(np.atleast_1d(x)).T]
 
 
-def bincount(x: Any, weights: Any, minlength: int) -> Any:
+def bincount(x: Array, weights: Array | None, minlength: int) -> Any:
     """How often each of 0, 1, 2 … occurs in `x`, or the sum of its weights."""
     refuse(x.dtype, "bincount_cpu", "fcb")
     if minlength < 0:
@@ -192,7 +192,7 @@ def unique_dim(x: Array, dim: int) -> Found:
     return np.moveaxis(values, 0, dim), inverse, counts
 
 
-def unique_consecutive(x: Any, dim: int | None, inverse: bool) -> Found:
+def unique_consecutive(x: Array, dim: int | None, inverse: bool) -> Found:
     """The elements, or the slices along `dim`, without those that equal the element before them.
 
     Without `inverse` the second array is empty here too.
@@ -228,6 +228,6 @@ def _without_repeats(ordered: Array, changes: Array, indices: Array | slice | No
     return ordered.take(starts, 0), inverse, counts
 
 
-def isin(x: Any, tests: Any, invert: Any) -> Any:
+def isin(x: Array, tests: Array, invert: Any) -> Any:
     """Whether each element is among the elements of `tests`, or with `invert`, whether it is not."""
     return np.asarray(np.isin(x, tests, invert=invert))

@@ -100,7 +100,7 @@ def eigh(a: Array, uplo: Any) -> tuple[Any, Any]:
         return np.where(bad[..., None], math.nan, values), np.where(bad[..., None, None], math.nan, vectors)
 
 
-def eigvalsh(a: Any, uplo: Any) -> Any:
+def eigvalsh(a: Array, uplo: Any) -> Any:
     """The eigenvalues of a Hermitian matrix in rising order."""
     try:
         return np.linalg.eigvalsh(a, uplo)
@@ -117,7 +117,7 @@ def eig(a: Array) -> tuple[Any, Any]:
     return values.astype(dtype, copy=False), by_columns(vectors.astype(dtype, copy=False))
 
 
-def eigvals(a: Any) -> Any:
+def eigvals(a: Array) -> Any:
     """The complex eigenvalues of a square matrix; nan for a matrix with infinities or nan."""
     bad = _nonfinite(a)
     values = np.linalg.eigvals(np.where(bad[..., None, None], 0, a) if bad.any() else a)

@@ -87,7 +87,7 @@ def baddbmm(x: Array, mat1: Array, mat2: Array, beta: Any, alpha: Any) -> Any:
     return _blended(x, bmm(mat1, mat2), beta, alpha)
 
 
-def addbmm(x: Any, batch1: Any, batch2: Any, beta: Any, alpha: Any) -> Any:
+def addbmm(x: Array, batch1: Array, batch2: Array, beta: Any, alpha: Any) -> Any:
     """beta * x + alpha * the sum of the products of two stacks of matrices."""
     stack, rows, inner = batch1.shape
     left = batch1.swapaxes(0, 1).reshape(rows, stack * inner)   # the sum is one product of two long matrices
@@ -116,7 +116,7 @@ def first_row(x: Array) -> Any:
     return x[0]
 
 
-def trilinear(x: Any, weight: Any, y: Any) -> Any:
+def trilinear(x: Array, weight: Array, y: Array) -> Any:
     """The sums over i and j of weight[o, i, j] x[n, i] y[n, j]: (N, O), for x (N, I), weight (O, I, J) and y (N, J)."""
     out, first, second = weight.shape
     rows = x.dot(weight.transpose(1, 0, 2).reshape(first, out * second)).reshape(len(x), out, second)

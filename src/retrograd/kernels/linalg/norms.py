@@ -49,7 +49,7 @@ def weight_norm(v: Array, scale: Array, dim: int) -> Any:
     return np.multiply(v, scale / norm(v, 2, axes, True, None), out=...)
 
 
-def dist(x: Any, y: Any, p: float) -> Any:
+def dist(x: Array, y: Array, p: float) -> Any:
     """The p-norm of x - y."""
     if x.dtype.kind not in "fc":
         raise RuntimeError("norm(): input dtype should be either floating point or complex. Got "
@@ -58,7 +58,7 @@ def dist(x: Any, y: Any, p: float) -> Any:
     return norm(off, p, tuple(range(off.ndim)), False, None)
 
 
-def renorm(x: Any, p: float, dim: int, maxnorm: float) -> Any:
+def renorm(x: Array, p: float, dim: int, maxnorm: float) -> Any:
     """The slices along `dim`. A slice whose p-norm exceeds `maxnorm` is scaled down to that norm."""
     wide = widened(x)
     size = norm(wide, p, tuple([axis for axis in range(x.ndim) if axis != dim]), True, None)
@@ -66,7 +66,7 @@ def renorm(x: Any, p: float, dim: int, maxnorm: float) -> Any:
     return np.multiply(wide, factor, out=...).astype(x.dtype, copy=False)
 
 
-def cross(x: Any, y: Any, dim: int) -> Any:
+def cross(x: Array, y: Array, dim: int) -> Any:
     """The cross products of the vectors of length 3 along `dim`."""
     shape = x.shape if x.shape == y.shape else np.broadcast_shapes(x.shape, y.shape)
     result = np.empty(shape, x.dtype)
@@ -104,7 +104,7 @@ def cdist(x: Array, y: Array, p: float) -> Any:
     return result
 
 
-def euclidean_dist(x: Any, y: Any) -> Any:
+def euclidean_dist(x: Array, y: Array) -> Any:
     """`cdist` for p = 2 by a product of matrices: fast, but near 0 only as accurate as the rounding of the squares."""
     squares = np.matmul(x, y.swapaxes(-1, -2), out=...)
     np.multiply(squares, -2.0, out=squares)
@@ -135,6 +135,6 @@ def symmetric(x: Array, rows: int) -> Any:
     return result
 
 
-def paired(x: Any) -> Any:
+def paired(x: Array) -> Any:
     """The elements above the diagonal of a matrix, row after row, each added to its mirror element."""
     return (x + x.T)[np.triu_indices(len(x), 1)]

@@ -33,7 +33,7 @@ def solve_triangular(a: Array, b: Array, upper: bool, left: bool, unitriangular:
     return x
 
 
-def triangular_solve(b: Any, a: Any, upper: bool, transpose: bool, unitriangular: bool) -> tuple[Any, Any]:
+def triangular_solve(b: Array, a: Array, upper: bool, transpose: bool, unitriangular: bool) -> tuple[Any, Any]:
     """The x of a @ x = b, or of a^T @ x = b with `transpose`; and a copy of `a`."""
     x = solve_triangular(mT(a) if transpose else a, b, upper != transpose, True, unitriangular)
     return by_columns(x), by_columns(np.array(np.broadcast_to(a, (*x.shape[:-2], *a.shape[-2:]))))

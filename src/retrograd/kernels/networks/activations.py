@@ -159,7 +159,7 @@ def hardshrink(x: Array, lambd: float) -> Any:
     return where(np.less_equal(np.abs(x), lambd, out=...), 0.0, x)
 
 
-def softshrink(x: Any, lambd: float) -> Any:
+def softshrink(x: Array, lambd: float) -> Any:
     """x, moved towards 0 by lambd; 0 if x is in [-lambd, lambd]."""
     refuse(x.dtype, "softshrink_check", _ALL_BUT_FLOATS)
     largest = float(np.finfo(x.dtype).max)
@@ -171,21 +171,21 @@ def softshrink(x: Any, lambd: float) -> Any:
 
 
 @_of_floats("hardsigmoid_cpu")
-def hardsigmoid(x: Any) -> Any:
+def hardsigmoid(x: Array) -> Any:
     """x / 6 + 1 / 2, clamped to [0, 1]."""
     t = np.add(x, 3, out=...)
     return np.divide(limited(t, 0, 6, out=t), 6, out=t)
 
 
 @_of_floats("hardswish_cpu")
-def hardswish(x: Any) -> Any:
+def hardswish(x: Array) -> Any:
     """x * hardsigmoid(x)."""
     t = np.add(x, 3, out=...)
     np.multiply(limited(t, 0, 6, out=t), x, out=t)
     return np.divide(t, 6, out=t)
 
 
-def hardswish_slope(x: Any) -> Any:
+def hardswish_slope(x: Array) -> Any:
     """The derivative of hardswish: x / 3 + 1 / 2 between -3 and 3, 0 below, 1 above, and 1 for nan, as in PyTorch."""
     t = limited(x, -3, 3)
     np.multiply(t, 1 / 3, out=t)
@@ -223,7 +223,7 @@ def prelu(x: Array, weight: Array) -> Any:
     return where(x > 0, x, sloped)
 
 
-def rrelu_noise(generator: Twister, x: Any, lower: float, upper: float) -> Any:
+def rrelu_noise(generator: Twister, x: Array, lower: float, upper: float) -> Any:
     """Random slopes where x is not positive, and 1 elsewhere. Only the random slopes draw a number each."""
     require(x.dtype in (F32, F64) or x.dtype in NARROW, "rrelu_with_noise_out_cpu", x.dtype)
     noise = np.ones(x.shape, x.dtype)
@@ -233,7 +233,7 @@ def rrelu_noise(generator: Twister, x: Any, lower: float, upper: float) -> Any:
     return noise
 
 
-def rrelu(x: Any, noise: Any, lower: float, upper: float) -> Any:
+def rrelu(x: Array, noise: Array, lower: float, upper: float) -> Any:
     """x times its random slope between two limits."""
     return np.multiply(x, noise, out=...)
 

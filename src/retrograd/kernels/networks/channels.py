@@ -71,7 +71,7 @@ def moments_of_runs(x: Array, axes: tuple[int, ...], length: int) -> tuple[Any, 
     return mean.reshape(shape), variance.reshape(shape)
 
 
-def scaled_runs(x: Any, length: int, scale: Any, shift: Any = None) -> Any:
+def scaled_runs(x: Array, length: int, scale: Array, shift: Array | None = None) -> Any:
     """x * scale + shift, with a scale and a shift for each run."""
     rows, out = x.reshape(-1, length), np.empty(x.shape, x.dtype)
     flat, ones = out.reshape(rows.shape), np.ones((1, length), x.dtype)
@@ -87,7 +87,8 @@ def scaled_runs(x: Any, length: int, scale: Any, shift: Any = None) -> Any:
     return out
 
 
-def runs_backward(g: Array, x: Array, weight: Any, mean: Array, rstd: Array, axes: tuple[int, ...], length: int) -> Any:
+def runs_backward(g: Array, x: Array, weight: Array | None, mean: Array, rstd: Array, axes: tuple[int, ...],
+                  length: int) -> Any:
     """The gradient by x of standardize(x) * weight: factor * g + slope * x + level, with numbers for each run."""
     x, mean = near(x, mean, rstd)
     gs, dots = sums_of_runs(g, length), sums_of_runs(g, length, x)

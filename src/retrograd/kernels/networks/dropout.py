@@ -31,6 +31,6 @@ def affine(noise: Array, p: float) -> tuple[Any, Any]:
     return (noise.astype(wide) * wide(factor)).astype(noise.dtype), shift
 
 
-def native_dropout(x: Any, mask: Any, scale: float | None) -> Any:
+def native_dropout(x: Array, mask: Array, scale: float | None) -> Any:
     """x where the mask keeps it, scaled, and the mask. Without a scale the result is a copy of x."""
     return (x.copy() if scale is None else np.multiply(x, mask) * scale), mask

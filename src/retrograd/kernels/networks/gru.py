@@ -83,9 +83,9 @@ def _walk(of_input: Array, of_state: Array, inputs: Array, factors: Array, gates
             states[step + 1, :, absent[step]:] = states[step, :, absent[step]:]
 
 
-def gru_layer_backward(g_out: Any, g_h: Any, x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: Any, h: Array,
-                       gates: Array, factors: Array, sizes: Any, reverse: Any, wanted: Any, *,
-                       walk: Any = None) -> tuple[Any, ...]:
+def gru_layer_backward(g_out: Array, g_h: Array | None, x: Array, w_ih: Array, w_hh: Array, b_ih: Array | None,
+                       b_hh: Array | None, h: Array, gates: Array, factors: Array, sizes: Shape | None, reverse: Any,
+                       wanted: Any, *, walk: Any = None) -> tuple[Any, ...]:
     """The gradients of the tensors that a layer was given, in their order. `wanted` says which of them are needed.
 
     The gradients of results that are None are zero. `walk` computes the steps in the place of `_walk_back`, if it is
@@ -123,7 +123,7 @@ def _slopes(gates: Array, states: Array, slopes: Array) -> None:
     np.multiply(by_update, states - new, by_update)
 
 
-def _walk_back(back: Array, gates: Array, factors: Array, slopes: Array, g_h: Array, arriving: Any,
+def _walk_back(back: Array, gates: Array, factors: Array, slopes: Array, g_h: Array, arriving: Array,
                absent: dict[int, int]) -> None:
     """Write the gradients of the products into `slopes`, step by step. `g_h` becomes that of the first states."""
     steps, size = len(gates), len(back)

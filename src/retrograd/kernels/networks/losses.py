@@ -52,7 +52,7 @@ def huber_loss(x: Array, y: Array, reduction: str, delta: float) -> Any:
     return reduced(np.multiply(near, off, out=off), reduction)
 
 
-def binary_cross_entropy(x: Array, y: Array, weight: Any, reduction: str) -> Any:
+def binary_cross_entropy(x: Array, y: Array, weight: Array | None, reduction: str) -> Any:
     """-(y log(x) + (1 - y) log(1 - x)), with logarithms of at least -100."""
     refuse(x.dtype, "binary_cross_entropy", "biuc")
     if x.size and not (np.min(x) >= 0 and np.max(x) <= 1):
@@ -66,7 +66,8 @@ def binary_cross_entropy(x: Array, y: Array, weight: Any, reduction: str) -> Any
     return reduced(np.asarray(_weighted(loss, weight).astype(x.dtype, copy=False)), reduction)
 
 
-def binary_cross_entropy_with_logits(x: Array, y: Array, weight: Any, pos_weight: Any, reduction: str) -> Any:
+def binary_cross_entropy_with_logits(x: Array, y: Array, weight: Array | None, pos_weight: Array | None,
+                                     reduction: str) -> Any:
     """`binary_cross_entropy` of sigmoid(x), without overflow and without loss of small numbers, in the dtype of y."""
     refuse(x.dtype, "log_sigmoid_cpu", "biuc")
     wide = widened(x)
@@ -77,7 +78,7 @@ def binary_cross_entropy_with_logits(x: Array, y: Array, weight: Any, pos_weight
     return reduced(np.asarray(loss.astype(y.dtype, copy=False)), reduction)
 
 
-def _weighted(loss: Any, weight: Any) -> Any:
+def _weighted(loss: Any, weight: Array | None) -> Any:
     return loss if weight is None else loss * weight
 
 
@@ -166,7 +167,7 @@ def nll_loss_backward(g: Any, target: Array, weight: Array | None, shape: tuple[
 # lack its dimension.
 
 
-def soft_margin_loss(x: Any, y: Any, reduction: str) -> Any:
+def soft_margin_loss(x: Array, y: Array, reduction: str) -> Any:
     """log(1 + exp(-y x)), without overflow."""
     t = np.multiply(-y, x, out=...)
     if t.dtype.kind == "c":
@@ -206,7 +207,7 @@ def refuse_half(dtype: np.dtype[Any], kernel: str) -> None:
 # Several targets per row, listed up to the first -1
 
 
-def listed(target: Any) -> tuple[Any, Any]:
+def listed(target: Array) -> tuple[Any, Any]:
     """The listed classes (0 beyond the list), and the pairs of a listed and another class that need a margin."""
     rows = in_rows(target)
     width = rows.shape[1]
@@ -220,7 +221,7 @@ def listed(target: Any) -> tuple[Any, Any]:
     return classes, counts[:, :, None] & ~is_target[:, None, :]
 
 
-def multilabel_margin_loss(x: Any, classes: Any, between: Any, reduction: str) -> Any:
+def multilabel_margin_loss(x: Array, classes: Array, between: Array, reduction: str) -> Any:
     """The sum of max(0, 1 - x[listed] + x[other]) over listed and other classes, divided by the number of classes."""
     refuse_half(x.dtype, "multilabel_margin_loss_forward_out_frame")
     rows = in_rows(x)

@@ -48,8 +48,9 @@ def lstm_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array, h: 
     return projected_lstm_layer(x, w_ih, w_hh, b_ih, b_hh, h, c, None, sizes, reverse, walk=walk)
 
 
-def projected_lstm_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array, h: Array, c: Array, w_hr: Any,
-                         sizes: Shape | None, reverse: Any, *, walk: Any = None) -> tuple[Array, ...]:
+def projected_lstm_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array, h: Array, c: Array,
+                         w_hr: Array | None, sizes: Shape | None, reverse: Any, *,
+                         walk: Any = None) -> tuple[Array, ...]:
     """The outputs, the last state, the last cell, and for the gradients: the gates with the cell before each step, the
     factors of the products, and the terms of each cell with its tanh.
 
@@ -69,7 +70,8 @@ def projected_lstm_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: 
     return *made, gates, factors, terms
 
 
-def _walk(weight: Array, factors: Array, gates: Array, terms: Array, w_hr: Any, absent: dict[int, int]) -> None:
+def _walk(weight: Array, factors: Array, gates: Array, terms: Array, w_hr: Array | None,
+          absent: dict[int, int]) -> None:
     """Compute the gates, the terms of the cells, the cells and the states, step by step."""
     width, ready = terms.shape[1] // 3 if w_hr is None else len(w_hr), weight.nbytes > CACHED_BYTES
     states, every, arriving = factors[:, -width:], gates[:-1, : len(weight)], factors
@@ -133,9 +135,10 @@ def _slopes(gates: Array, terms: Array, raw: Array, slopes: Array, absent: dict[
     return by_state
 
 
-def lstm_layer_backward(g_out: Array, g_h: Any, g_c: Any, x: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array,
-                        h: Array, c: Array, w_hr: Any, gates: Array, factors: Array, terms: Array, sizes: Any,
-                        reverse: Any, wanted: Any, *, walk: Any = None) -> tuple[Any, ...]:
+def lstm_layer_backward(g_out: Array, g_h: Array | None, g_c: Array | None, x: Array, w_ih: Array, w_hh: Array,
+                        b_ih: Array, b_hh: Array, h: Array, c: Array, w_hr: Array | None, gates: Array, factors: Array,
+                        terms: Array, sizes: Shape | None, reverse: Any, wanted: Any, *,
+                        walk: Any = None) -> tuple[Any, ...]:
     """The gradients of the tensors that a layer was given, in their order. `wanted` says which of them are needed.
 
     The gradients of results that are None are zero. `walk` computes the steps in the place of `_walk_back`, if it is
@@ -157,7 +160,7 @@ def lstm_layer_backward(g_out: Array, g_h: Any, g_c: Any, x: Array, w_ih: Array,
 
 
 def _walk_back(back: Array, gates: Array, factors: Array, terms: Array, slopes: Array, g_h: Array, g_c: Array,
-               arriving: Array, w_hr: Any, absent: dict[int, int]) -> tuple[Array, list[Array]]:
+               arriving: Array, w_hr: Array | None, absent: dict[int, int]) -> tuple[Array, list[Array]]:
     """Write the gradients of the products into `slopes`, step by step. `g_h` and `g_c` become those of the first states
     and cells.
 

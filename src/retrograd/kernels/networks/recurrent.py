@@ -59,8 +59,8 @@ def _walk(activation: Any, of_input: Array, of_state: Array, inputs: Array, stat
             states[step + 1, :, absent[step]:] = states[step, :, absent[step]:]
 
 
-def rnn_layer_backward(slope: Any, g_out: Array, g_h: Any, x: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array,
-                       h: Array, states: Array, sizes: Any, reverse: Any, wanted: Any, *,
+def rnn_layer_backward(slope: Any, g_out: Array, g_h: Array | None, x: Array, w_ih: Array, w_hh: Array, b_ih: Array,
+                       b_hh: Array, h: Array, states: Array, sizes: Shape | None, reverse: Any, wanted: Any, *,
                        walk: Any = None) -> tuple[Any, ...]:
     """The gradients of the tensors that a layer was given, in their order. `wanted` says which of them are needed.
 
@@ -78,7 +78,7 @@ def rnn_layer_backward(slope: Any, g_out: Array, g_h: Any, x: Array, w_ih: Array
     return by_x, by_w_ih, np.dot(by_product, columns(states[:-1]).T), by_bias, by_bias, g_h.T
 
 
-def _walk_back(slope: Any, back: Array, states: Array, slopes: Array, g_h: Array, arriving: Any,
+def _walk_back(slope: Any, back: Array, states: Array, slopes: Array, g_h: Array, arriving: Array,
                absent: dict[int, int]) -> None:
     """Write the gradients of the products into `slopes`, step by step. `g_h` becomes that of the first states."""
     slopes[...] = slope(states[1:])

@@ -126,7 +126,7 @@ def gates_apart(x: Array, count: Any) -> list[Array]:
     return [np.ascontiguousarray(part) for part in np.split(x, count, 1)]
 
 
-def incoming(g: Any, like: Array) -> Array:
+def incoming(g: Array | None, like: Array) -> Array:
     """The gradient of a last state, as an array of (features, batch) that may be written to."""
     return np.zeros_like(like) if g is None else np.array(g.T, like.dtype, order="C")
 

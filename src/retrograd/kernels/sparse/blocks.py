@@ -79,13 +79,13 @@ def mm(a: Blocks, b: Array) -> Array:
     return out.reshape(a.shape[0], *b.shape[1:])
 
 
-def addmm(x: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1) -> Array:
+def addmm(x: Array, mat1: Blocks, mat2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
     """beta * x + alpha * (mat1 @ mat2)."""
     total: Array = (beta * x + alpha * mm(mat1, mat2)).astype(mat1.dtype)
     return total
 
 
-def add(a: Any, b: Any) -> Blocks:
+def add(a: Blocks, b: Blocks) -> Blocks:
     """The sum of two matrices with the same blocks. Raises NotImplementedError for others."""
     if not (isinstance(a, Blocks) and isinstance(b, Blocks) and a.by_rows == b.by_rows and a.block == b.block
             and np.array_equal(a.compressed, b.compressed) and np.array_equal(a.plain, b.plain)):

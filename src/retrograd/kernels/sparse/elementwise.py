@@ -112,7 +112,7 @@ def add(a: Any, b: Any, out: Any = None) -> Any:
     return add_to(out, sparse)
 
 
-def subtract(a: Any, b: Any) -> Any:
+def subtract(a: Coo, b: Coo) -> Any:
     """The difference, of sparse arrays or of a dense and a sparse array."""
     return add(a, -b)
 

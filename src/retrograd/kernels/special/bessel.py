@@ -53,7 +53,7 @@ def _k0_near(x: Array) -> Any:
     return chebyshev(tables.K0_NEAR, x * x, 0.0, 4.0) - np.log(x / 2) * np.exp(x) * _i0e(x)
 
 
-def _k1_near(x: Any) -> Any:
+def _k1_near(x: Array) -> Any:
     return chebyshev(tables.K1_NEAR, x * x, 0.0, 4.0) / x + np.log(x / 2) * np.exp(x) * _i1e(x)
 
 
@@ -82,7 +82,7 @@ def _j_near(x: Array, order: int) -> Any:
     return x * value if order else value
 
 
-def _y_near(x: Any, order: int) -> Any:
+def _y_near(x: Array, order: int) -> Any:
     table = tables.Y1_NEAR if order else tables.Y0_NEAR
     value = chebyshev(table, x * x, 0.0, _NEAR * _NEAR)
     product = np.log(x) * _j_near(x, order)
@@ -107,7 +107,7 @@ def _j(x: Array, order: int) -> Any:
     return np.where(np.signbit(x), -result, result) if order else result
 
 
-def _y(x: Any, order: int) -> Any:
+def _y(x: Array, order: int) -> Any:
     return by_parts(x, (x == 0, lambda x: -np.inf), ((x > 0) & (x <= _NEAR), lambda x: _y_near(x, order)),
                     (x > _NEAR, lambda x: _far(x, order, True)))
 

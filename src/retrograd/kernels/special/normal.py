@@ -120,17 +120,17 @@ ERF_ARGUMENT = [np.array(c, F32) for c in (0.79788464, 0.03633435, -3.3912165e-0
 
 
 @in_double
-def log_ndtr(x: Any) -> Any:
+def log_ndtr(x: Array) -> Any:
     """The logarithm of the probability that a normal variable is at most x."""
     return by_parts(x * math.sqrt(0.5), (x < -1, _log_of_lower), (x >= -1, _log_of_upper))
 
 
-def _log_of_lower(t: Any) -> Any:
+def _log_of_lower(t: Array) -> Any:
     """The logarithm of erfc(-t) / 2, for t below 0."""
     return np.where(t == -np.inf, t, np.log(scaled_erfc_of_positive(-t) / 2) - t * t)
 
 
-def _log_of_upper(t: Any) -> Any:
+def _log_of_upper(t: Array) -> Any:
     """The logarithm of erfc(-t) / 2, for t that is not far below 0."""
     return np.where(t == np.inf, -0.0, np.log1p(-np.exp(-t * t) * scaled_erfc(t) / 2))
 
@@ -149,7 +149,7 @@ def _quantile_of_tail(p: Array) -> Any:
 
 
 @in_double
-def ndtri(p: Any) -> Any:
+def ndtri(p: Array) -> Any:
     """The quantile of p: the x that a normal variable does not exceed with probability p. It is nan outside [0, 1]."""
     return by_parts(p, ((p >= _TAIL) & (p <= 1 - _TAIL), lambda p: _quantile_by_distance(p - 0.5)),
                     ((p >= 0) & (p < _TAIL), _quantile_of_tail),
@@ -186,7 +186,7 @@ def twice_ndtr(x: Array) -> Any:
     return np.add(t, 1, out=t)
 
 
-def entr(x: Any, *, out: Any = ...) -> Any:
+def entr(x: Array, *, out: Any = ...) -> Any:
     """-x * log(x), with 0 at 0 and -inf below 0."""
     value = np.log(x, out=...)
     np.multiply(np.negative(x), value, out=value)
@@ -196,6 +196,6 @@ def entr(x: Any, *, out: Any = ...) -> Any:
     return value if out is ... else delivered(value, out)
 
 
-def xlog1py(x: Any, y: Any, *, out: Any = ...) -> Any:
+def xlog1py(x: Array, y: Array, *, out: Any = ...) -> Any:
     """x * log(1 + y), and 0 if x is 0 and y is not nan."""
     return times_log(x, y, np.log1p(y, out=...), out)

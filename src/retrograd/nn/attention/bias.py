@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import IntEnum, auto
 from typing import Any
 
+from ...foundations.devices import DeviceLike
 from ...foundations.errors import warn
 from ...tensors.functions.creation.creation import ones
 from ...tensors.tensor import Tensor
@@ -38,7 +39,7 @@ class CausalBias(Tensor):
         if seq_len_q > seq_len_kv and variant is CausalVariant.LOWER_RIGHT:
             warn("Lower right causal bias will produce NaNs in the output when seq_len_q > seq_len_kv!", UserWarning)
 
-    def _materialize(self, device: Any = None) -> Tensor:
+    def _materialize(self, device: DeviceLike | None = None) -> Tensor:
         """The mask of bools (seq_len_q, seq_len_kv). False hides."""
         last = self.seq_len_kv - self.seq_len_q if self.variant is CausalVariant.LOWER_RIGHT else 0
         return ones(self.seq_len_q, self.seq_len_kv, device=device).bool().tril(last)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...foundations.devices import DeviceLike
 from ...tensors.functions.reductions import argmax
 from ...tensors.tensor import Tensor
 from ..borrowed import borrowing
@@ -47,7 +48,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     """
 
     def __init__(self, in_features: int, n_classes: int, cutoffs: Sequence[int], div_value: float = 4.0,
-                 head_bias: bool = False, device: Any = None, dtype: Any = None) -> None:
+                 head_bias: bool = False, device: DeviceLike | None = None, dtype: Any = None) -> None:
         super().__init__()
         limits = list(cutoffs)
         if not limits:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...autograd.grad_mode import is_grad_enabled
+from ...foundations.devices import DeviceLike
 from ...foundations.dtypes import dtype as torch_dtype
 from ...tensors.arguments.options import check_tensor
 from ...tensors.tensor import Tensor
@@ -45,7 +46,7 @@ class MultiheadAttention(Module):
 
     def __init__(self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True,
                  add_bias_kv: bool = False, add_zero_attn: bool = False, kdim: int | None = None,
-                 vdim: int | None = None, batch_first: bool = False, device: Any = None,
+                 vdim: int | None = None, batch_first: bool = False, device: DeviceLike | None = None,
                  dtype: torch_dtype | None = None) -> None:
         if embed_dim <= 0 or num_heads <= 0:
             raise ValueError(f"embed_dim and num_heads must be greater than 0, got embed_dim={embed_dim} and "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...foundations.devices import DeviceLike
 from ...tensors.functions.images import convolution as functional
 from ...tensors.functions.images.padding import pad
 from ...tensors.tensor import Tensor
@@ -28,7 +29,8 @@ class _ConvNd(Weighted):
     transposed = False
 
     def _set_up(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
-                output_padding: Any, groups: int, bias: bool, padding_mode: str, device: Any, dtype: Any) -> None:
+                output_padding: Any, groups: int, bias: bool, padding_mode: str, device: DeviceLike | None,
+                dtype: Any) -> None:
         dims = self.dims
         if groups <= 0:
             raise ValueError("groups must be a positive integer")
@@ -69,8 +71,8 @@ class _Forward(_ConvNd):
     """A convolution of any number of dimensions."""
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
-                 dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None,
-                 dtype: Any = None) -> None:
+                 dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros",
+                 device: DeviceLike | None = None, dtype: Any = None) -> None:
         super().__init__()
         self._set_up(in_channels, out_channels, kernel_size, stride, padding, dilation, 0, groups, bias, padding_mode,
                      device, dtype)
@@ -135,7 +137,7 @@ class _ConvTransposeNd(_ConvNd):
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
                  output_padding: Any = 0, groups: int = 1, bias: bool = True, dilation: Any = 1,
-                 padding_mode: str = "zeros", device: Any = None, dtype: Any = None) -> None:
+                 padding_mode: str = "zeros", device: DeviceLike | None = None, dtype: Any = None) -> None:
         super().__init__()
         if padding_mode != "zeros":
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
@@ -196,7 +198,7 @@ class _LazyConvXdMixin(LazyModuleMixin):
     weight: Any
     bias: Any
 
-    def _begin_lazily(self, out_channels: int, bias: bool, device: Any, dtype: Any) -> None:
+    def _begin_lazily(self, out_channels: int, bias: bool, device: DeviceLike | None, dtype: Any) -> None:
         """Put uninitialized parameters in place of the empty ones."""
         self.weight = UninitializedParameter(device=device, dtype=dtype)
         self.out_channels = out_channels
@@ -233,7 +235,7 @@ class _LazyConvXdMixin(LazyModuleMixin):
 
 class _LazyForward(_LazyConvXdMixin):
     def __init__(self, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-                 groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None,
+                 groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: DeviceLike | None = None,
                  dtype: Any = None) -> None:
         super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode)
         self._begin_lazily(out_channels, bias, device, dtype)
@@ -242,7 +244,7 @@ class _LazyForward(_LazyConvXdMixin):
 class _LazyTransposed(_LazyConvXdMixin):
     def __init__(self, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
                  groups: int = 1, bias: bool = True, dilation: Any = 1, padding_mode: str = "zeros",
-                 device: Any = None, dtype: Any = None) -> None:
+                 device: DeviceLike | None = None, dtype: Any = None) -> None:
         super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode)
         self._begin_lazily(out_channels, bias, device, dtype)
 

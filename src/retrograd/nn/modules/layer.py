@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ...foundations.devices import DeviceLike
 from ...foundations.dtypes import dtype as torch_dtype
 from ...tensors.functions.creation.creation import empty
 from .. import init
@@ -58,7 +59,7 @@ def factory_kwargs(kwargs: dict[str, Any] | None) -> dict[str, Any]:
 factory_kwargs.__module__ = "retrograd.nn"
 
 
-def uninitialized(shape: tuple[int, ...], device: Any, dtype: torch_dtype | None,
+def uninitialized(shape: tuple[int, ...], device: DeviceLike | None, dtype: torch_dtype | None,
                   requires_grad: bool = True) -> Parameter:
     """A parameter whose values are set later."""
     sizes = shape if len(shape) == 1 else (shape,)         # PyTorch's messages name one size that is no int so
@@ -71,7 +72,7 @@ class Weighted(Layer):
     weight = Member("_parameters")
     bias = Member("_parameters")
 
-    def _own(self, weight: tuple[int, ...] | None, bias: tuple[int, ...] | None, device: Any,
+    def _own(self, weight: tuple[int, ...] | None, bias: tuple[int, ...] | None, device: DeviceLike | None,
              dtype: torch_dtype | None) -> None:
         """Make weight and bias of these shapes, with their first values. None leaves out."""
         for name, shape in (("weight", weight), ("bias", bias)):

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ...autograd.grad_mode import no_grad
+from ...foundations.devices import DeviceLike
 from ...foundations.dtypes import dtype as torch_dtype
 from ...tensors.tensor import Tensor
 from .. import init
@@ -52,7 +53,7 @@ class Linear(Weighted):
     out_features: int
     _options_text = "in_features={self.in_features}, out_features={self.out_features}, bias={bias}"
 
-    def __init__(self, in_features: int, out_features: int, bias: bool = True, device: Any = None,
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, device: DeviceLike | None = None,
                  dtype: torch_dtype | None = None) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
@@ -83,8 +84,8 @@ class Bilinear(Weighted):
     _options_text = ("in1_features={self.in1_features}, in2_features={self.in2_features}, "
                      "out_features={self.out_features}, bias={bias}")
 
-    def __init__(self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: Any = None,
-                 dtype: Any = None) -> None:
+    def __init__(self, in1_features: int, in2_features: int, out_features: int, bias: bool = True,
+                 device: DeviceLike | None = None, dtype: Any = None) -> None:
         super().__init__()
         if in1_features <= 0:
             raise ValueError(f"in1_features must be > 0, but got {in1_features}")
@@ -116,7 +117,8 @@ class LazyLinear(LazyModuleMixin, Linear):
 
     cls_to_become = Linear
 
-    def __init__(self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+    def __init__(self, out_features: int, bias: bool = True, device: DeviceLike | None = None,
+                 dtype: Any = None) -> None:
         super().__init__(0, 0, False)
         self.weight = UninitializedParameter(device=device, dtype=dtype)
         self.out_features = out_features

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...foundations.devices import DeviceLike
 from ...foundations.dtypes import dtype as torch_dtype
 from ...foundations.errors import warn
 from ...tensors.tensor import Tensor
@@ -177,7 +178,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
     """
 
     def __init__(self, in_features: int, num_classes: int, *, out_features: tuple[int, ...] = (), bias: bool = False,
-                 device: Any = None, dtype: torch_dtype | None = None, reduction: str = "mean",
+                 device: DeviceLike | None = None, dtype: torch_dtype | None = None, reduction: str = "mean",
                  weight: Tensor | None = None, ignore_index: int | None = None, label_smoothing: float = 0.0,
                  options: LinearCrossEntropyOptions | None = None) -> None:
         super().__init__(weight, reduction=reduction)

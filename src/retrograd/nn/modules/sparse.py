@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...autograd.grad_mode import no_grad
+from ...foundations.devices import DeviceLike
 from ...foundations.errors import noted
 from ...tensors.tensor import Tensor
 from .. import init
@@ -42,7 +43,7 @@ class _Table(Module):
                 given=f"it must be between {-rows} and {rows - 1}, and is {padding_idx}")
         return padding_idx + rows if padding_idx is not None and padding_idx < 0 else padding_idx
 
-    def _set_weight(self, weight: Tensor | None, requires_grad: bool, device: Any, dtype: Any) -> None:
+    def _set_weight(self, weight: Tensor | None, requires_grad: bool, device: DeviceLike | None, dtype: Any) -> None:
         shape = (self.num_embeddings, self.embedding_dim)
         if weight is None:
             self.weight = uninitialized(shape, device, dtype, requires_grad)
@@ -103,8 +104,8 @@ class Embedding(_Table):
 
     def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None,
                  max_norm: float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
-                 sparse: bool = False, _weight: Tensor | None = None, _freeze: bool = False, device: Any = None,
-                 dtype: Any = None) -> None:
+                 sparse: bool = False, _weight: Tensor | None = None, _freeze: bool = False,
+                 device: DeviceLike | None = None, dtype: Any = None) -> None:
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.padding_idx = self._row(padding_idx)
@@ -154,7 +155,7 @@ class EmbeddingBag(_Table):
     def __init__(self, num_embeddings: int, embedding_dim: int, max_norm: float | None = None, norm_type: float = 2.0,
                  scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
                  _weight: Tensor | None = None, include_last_offset: bool = False, padding_idx: int | None = None,
-                 device: Any = None, dtype: Any = None) -> None:
+                 device: DeviceLike | None = None, dtype: Any = None) -> None:
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq

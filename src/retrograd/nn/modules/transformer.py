@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ...foundations.devices import DeviceLike
 from ...foundations.dtypes import dtype as torch_dtype
 from ...foundations.errors import warn
 from ...tensors.functions.creation.creation import full
@@ -36,7 +37,8 @@ if not TYPE_CHECKING:
 _Activation = str | Callable[[Tensor], Tensor]
 
 
-def _generate_square_subsequent_mask(sz: int, device: Any = None, dtype: torch_dtype | None = None) -> Tensor:
+def _generate_square_subsequent_mask(sz: int, device: DeviceLike | None = None,
+                                     dtype: torch_dtype | None = None) -> Tensor:
     """A mask (sz, sz) that is added: -inf where key j comes after query i, and 0 elsewhere."""
     return full((sz, sz), -math.inf, dtype=dtype, device=device).triu(1)
 
@@ -75,7 +77,7 @@ class _TransformerLayer(Module):
     norm_first: bool
 
     def _set_up(self, attentions: tuple[str, ...], d_model: int, nhead: int, dim_feedforward: int, dropout: float,
-                layer_norm_eps: float, batch_first: bool, norm_first: bool, bias: bool, device: Any,
+                layer_norm_eps: float, batch_first: bool, norm_first: bool, bias: bool, device: DeviceLike | None,
                 dtype: torch_dtype | None) -> None:
         for name in attentions:
             self.add_module(name, MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first,
@@ -123,7 +125,8 @@ class TransformerEncoderLayer(_TransformerLayer):
 
     def __init__(self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
                  activation: _Activation = relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
-                 norm_first: bool = False, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+                 norm_first: bool = False, bias: bool = True, device: DeviceLike | None = None,
+                 dtype: Any = None) -> None:
         super().__init__()
         self._set_up(("self_attn",), d_model, nhead, dim_feedforward, dropout, layer_norm_eps, batch_first, norm_first,
                      bias, device, dtype)
@@ -171,7 +174,7 @@ class TransformerDecoderLayer(_TransformerLayer):
 
     def __init__(self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
                  activation: _Activation = relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
-                 norm_first: bool = False, bias: bool = True, device: Any = None,
+                 norm_first: bool = False, bias: bool = True, device: DeviceLike | None = None,
                  dtype: torch_dtype | None = None) -> None:
         super().__init__()
         self._set_up(("self_attn", "multihead_attn"), d_model, nhead, dim_feedforward, dropout, layer_norm_eps,
@@ -328,7 +331,7 @@ class Transformer(Module):
                  dim_feedforward: int = 2048, dropout: float = 0.1, activation: _Activation = relu,
                  custom_encoder: Module | None = None, custom_decoder: Module | None = None,
                  layer_norm_eps: float = 1e-5, batch_first: bool = False, norm_first: bool = False, bias: bool = True,
-                 device: Any = None, dtype: Any = None) -> None:
+                 device: DeviceLike | None = None, dtype: Any = None) -> None:
         super().__init__()
         options = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias,
                    device, dtype)
@@ -363,7 +366,8 @@ class Transformer(Module):
                             memory_is_causal=memory_is_causal)
 
     @staticmethod
-    def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: torch_dtype | None = None) -> Tensor:
+    def generate_square_subsequent_mask(sz: int, device: DeviceLike | None = None,
+                                        dtype: torch_dtype | None = None) -> Tensor:
         """A mask (sz, sz) that is added: -inf where key j comes after query i, and 0 elsewhere."""
         return _generate_square_subsequent_mask(sz, device, dtype)
 

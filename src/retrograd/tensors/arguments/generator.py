@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...foundations.devices import checked, device as Device
+from ...foundations.devices import DeviceLike, checked, device as Device
 from ...foundations.dtypes import Array
 from ...foundations.names import missing
 from ...kernels.random.twister import DEFAULT_SEED, Twister
@@ -26,7 +26,7 @@ class Generator:
     __module__ = "retrograd"                                 # the module under which programs know the class
     __slots__ = ("twister",)
 
-    def __init__(self, device: Any = "cpu") -> None:
+    def __init__(self, device: DeviceLike = "cpu") -> None:
         checked(device)
         self.twister = Twister(DEFAULT_SEED)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.devices import checked
+from ...foundations.devices import DeviceLike, checked
 from ...foundations.dtypes import (
     BOOL_,
     C128,
@@ -185,7 +185,7 @@ def element_type(name: str, dtype: torch_dtype | None) -> np.dtype[Any]:
     return found
 
 
-def made(array: Array, device: Any, requires_grad: bool) -> TensorBase:
+def made(array: Array, device: DeviceLike | None, requires_grad: bool) -> TensorBase:
     """The new tensor over `array`, after a check that `device` is the CPU."""
     if device is not None:
         checked(device)

@@ -11,7 +11,7 @@ from numbers import Number
 from typing import Any
 
 from ...foundations import dtypes
-from ...foundations.devices import Meta, checked, device as Device, on_meta
+from ...foundations.devices import DeviceLike, Meta, checked, device as Device, on_meta
 from ...foundations.dtypes import dtype as torch_dtype, letter
 from ...foundations.errors import warn
 from ...foundations.names import public as public_name
@@ -55,7 +55,7 @@ def to(self: TensorBase, *args: Any, dtype: Any = None, device: Any = None, non_
     return result
 
 
-def positional(args: tuple[Any, ...], dtype: Any, device: Any, *flags: bool) -> tuple[Any, ...]:
+def positional(args: tuple[Any, ...], dtype: Any, device: DeviceLike | None, *flags: bool) -> tuple[Any, ...]:
     """The positional arguments of `to`: (dtype | other | device [, dtype]), then non_blocking and copy."""
     first, rest = args[0], args[1:]
     if isinstance(first, TensorBase):
@@ -109,7 +109,8 @@ def cpu(self: TensorBase, memory_format: Any = None) -> TensorBase:
 
 
 @public(method=True)
-def cuda(self: TensorBase, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> TensorBase:
+def cuda(self: TensorBase, device: DeviceLike | None = None, non_blocking: bool = False,
+         memory_format: Any = None) -> TensorBase:
     """Raises AssertionError, like PyTorch without CUDA."""
     checked("cuda" if device is None else device)
     return self
@@ -117,7 +118,7 @@ def cuda(self: TensorBase, device: Any = None, non_blocking: bool = False, memor
 
 def _refusing(kind: str, doc: str) -> Any:
     @public(method=True, name=kind, doc=doc)
-    def method(self: TensorBase, device: Any = None, non_blocking: bool = False,
+    def method(self: TensorBase, device: DeviceLike | None = None, non_blocking: bool = False,
                memory_format: Any = None) -> TensorBase:
         checked(kind if device is None else device)
         return self
@@ -266,13 +267,13 @@ def _identity(self: TensorBase) -> int:
 
 
 @public(method=True)
-def is_pinned(self: TensorBase, device: Any = None) -> bool:
+def is_pinned(self: TensorBase, device: DeviceLike | None = None) -> bool:
     """Whether its memory is pinned for a GPU: False."""
     return False
 
 
 @public(method=True)
-def pin_memory(self: TensorBase, device: Any = None) -> TensorBase:
+def pin_memory(self: TensorBase, device: DeviceLike | None = None) -> TensorBase:
     """Raises RuntimeError, since there is no GPU to pin memory for."""
     raise RuntimeError("Cannot access accelerator device when none is available. Memory is pinned for a GPU.")
 

@@ -10,7 +10,7 @@ from typing import Any, Union
 import numpy as np
 
 from ...foundations import dtypes
-from ...foundations.devices import checked
+from ...foundations.devices import DeviceLike, checked
 from ...foundations.dtypes import Array, default_floating, dtype
 from ...foundations.modes import local
 from ..arguments.data import new_array
@@ -64,7 +64,7 @@ def construct(cls: type[Any], args: tuple[Any, ...], data: Any = _MISSING, to: n
 
 
 @public(method=True)
-def new(self: TensorBase, *args: Any, device: Any = None) -> Any:
+def new(self: TensorBase, *args: Any, device: DeviceLike | None = None) -> Any:
     """A tensor of the same dtype, by the old constructor. `new_tensor` and `new_empty` are clearer."""
     if device is not None:
         checked(device)

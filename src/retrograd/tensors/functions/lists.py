@@ -116,7 +116,7 @@ def _twins(op: str, calls: Calls = _alone, method: str = "") -> tuple[ListFuncti
         given = calls(new.__name__, _some(new.__name__, self), *args, **kwargs)
         return tuple([getattr(x, method or op)(*some, **options) for x, (some, options) in zip(self, given)])
 
-    def written(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def written(self: Sequence[TensorBase], *args: Any, **kwargs: Any) -> Any:
         given = calls(written.__name__, _some(written.__name__, self), *args, **kwargs)
         for x, (some, options) in zip(self, given):
             getattr(x, f"{method or op}_")(*some, **options)
@@ -190,7 +190,7 @@ def _foreach_mm(self: Any, mat2: Any) -> tuple[Any, ...]:
     return tuple([x.mm(other) for x, other in zip(self, others)])
 
 
-def _foreach_norm(self: Any, ord: Any = 2, dtype: Any = None) -> tuple[Any, ...]:
+def _foreach_norm(self: Sequence[TensorBase], ord: Any = 2, dtype: Any = None) -> tuple[Any, ...]:
     """The norm of each tensor of a list, as of one long vector."""
     if not isinstance(ord, (int, float)):
         raise TypeError(f"_foreach_norm(): argument 'ord' (position 2) must be Number, not {kind_of(ord)}")

@@ -146,7 +146,8 @@ def _ranks(ordered: TensorBase, q: TensorBase, n: int, ignore_nan: bool) -> Any:
     "nanmean(Tensor input, ints[1] dim=None, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
     out=rule(blame="nansum", overlap=FREE, typed=True, kernel=("nansum_cpu", "f")),
     event="aten::nanmean", method=True)
-def nanmean(input: TensorBase, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def nanmean(input: TensorBase, dim: Dims | None = None, keepdim: bool = False, *,
+            dtype: torch_dtype | None = None) -> Any:
     """The mean of the elements that are not nan, of all elements or over `dim`. It is nan if all elements are nan.
 
     Raises RuntimeError for ints and bools.

@@ -7,7 +7,7 @@ of range is an IndexError.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,8 +45,8 @@ def _spread(op: Op, what: str) -> Callable[..., Any]:
             strict=True, doc=f"The {what} of all elements, or over `dim`. The divisor is count - correction."
                 "\n\n    The default correction is 1, or 0 if `unbiased` is False. "
                 "Raises RuntimeError for ints and bools.")
-    def function(input: TensorBase, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
-                 correction: float | None = None) -> Any:
+    def function(input: TensorBase, dim: int | Sequence[int] | None = None, unbiased: bool | None = None,
+                 keepdim: bool = False, *, correction: float | None = None) -> Any:
         array = array_of(name, input)
         if type(dim) is bool:                                 # var(x, False) calls the overload without a dim
             dim, unbiased = None, dim

@@ -73,7 +73,7 @@ _SUMMED = rule(overlap=FREE, typed=True, repeated=True)
     "sum(Tensor input, *, dtype dtype=None)",
     "sum(Tensor input, ints[1]? dim, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
     out=_SUMMED, method=True)
-def sum(input: TensorBase, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def sum(input: TensorBase, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: torch_dtype | None = None) -> Any:
     """The sum of all elements, or over `dim`. The dtype is `dtype`, int64 for bools and ints, or the input's dtype.
 
     >>> import retrograd as torch
@@ -95,7 +95,8 @@ def _out_of_nansum(input: TensorBase, *args: Any, **options: Any) -> Rule:
 
 @public("nansum(Tensor input, ints[1] dim=None, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
         out=_out_of_nansum, method=True)
-def nansum(input: TensorBase, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def nansum(input: TensorBase, dim: Dims | None = None, keepdim: bool = False, *,
+           dtype: torch_dtype | None = None) -> Any:
     """The sum of all elements, or over `dim`, in which nan counts as 0. A nan gets the gradient 0."""
     axes = axes_of("nansum", dim, array_of("nansum", input).ndim)
     return _nansum(input, axes, flag("nansum", keepdim), type_of_result("nansum", input, dtype))
@@ -113,7 +114,7 @@ def _out_of_mean(input: TensorBase, dim: Any = _ALL, *args: Any, **options: Any)
     "mean(Tensor input, *, dtype dtype=None, Tensor out=None)",
     "mean(Tensor input, ints[1]? dim, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
     out=_out_of_mean, method=True)
-def mean(input: TensorBase, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def mean(input: TensorBase, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: torch_dtype | None = None) -> Any:
     """The mean of all elements, or over `dim`. The mean of no elements is nan.
 
     Raises RuntimeError for ints and bools, unless `dtype` is floating.
@@ -134,7 +135,7 @@ def mean(input: TensorBase, dim: Dims | None = _ALL, keepdim: bool = False, *, d
     "prod(Tensor input, *, dtype dtype=None)",
     "prod(Tensor input, int dim, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
     out=_SUMMED, method=True)
-def prod(input: TensorBase, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def prod(input: TensorBase, dim: int | None = None, keepdim: bool = False, *, dtype: torch_dtype | None = None) -> Any:
     """The product of all elements, or along one `dim`. Bools and ints are multiplied in int64."""
     if dim is None:
         if keepdim:

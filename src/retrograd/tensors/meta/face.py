@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...foundations.devices import META, device as Device, on_meta
-from ...foundations.dtypes import Array, default_floating, dtype as torch_dtype
+from ...foundations.devices import META, DeviceLike, device as Device, on_meta
+from ...foundations.dtypes import Array, Shape, default_floating, dtype as torch_dtype
 from ...foundations.modes import local
 from ...graph.versions import writing
 from ...kernels.layout import empty_strided, steps
@@ -108,7 +108,7 @@ class MetaMethods(OtherArrayMethods):
         """Raises RuntimeError, since there is no memory."""
         raise RuntimeError("_share_fd_: only available on CPU. A meta tensor has no memory.")
 
-    def pin_memory(self, device: Any = None) -> NoReturn:
+    def pin_memory(self, device: DeviceLike | None = None) -> NoReturn:
         """Raises RuntimeError, since there is no memory."""
         raise RuntimeError(f"cannot pin 'Meta{torch_dtype.of[self._array.dtype].legacy}Type' only dense CPU tensors "
                            "can be pinned")
@@ -132,7 +132,8 @@ def _parts(tensor: Any) -> tuple[Any, Any, Any, Any]:
     return array.shape, torch_dtype.of[array.dtype], steps(array), tensor.requires_grad
 
 
-def rebuilt(kind: Any, shape: tuple[int, ...], dtype: Any, strides: Any, requires_grad: bool, state: Any) -> Any:
+def rebuilt(kind: Any, shape: tuple[int, ...], dtype: torch_dtype, strides: Shape, requires_grad: bool,
+            state: dict[str, Any]) -> Any:
     """A meta tensor from its pickle."""
     tensor = leaf_of(kind, without_memory(shape, element_type("tensor", dtype), strides), requires_grad)
     vars(tensor).update(state)
@@ -155,7 +156,7 @@ class MetaStorage(UntypedStorage):
         storage._elements = np.broadcast_to(np.zeros((), np.uint8), (size,))
         return storage
 
-    def _of_type(self, dtype: Any) -> Any:
+    def _of_type(self, dtype: np.dtype[Any]) -> Any:
         return np.broadcast_to(np.zeros((), dtype), (self._size // dtype.itemsize,))
 
     def __eq__(self, other: object) -> bool:

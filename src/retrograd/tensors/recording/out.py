@@ -224,7 +224,7 @@ class _Underived(OtherNode):
 
     __slots__ = ("function",)
 
-    def __init__(self, function: str, edges: tuple[Any, ...], target: Any) -> None:
+    def __init__(self, function: str, edges: tuple[Any, ...], target: TensorBase) -> None:
         super().__init__(edges, target._array.shape, target._array.dtype)
         self.function = function
 

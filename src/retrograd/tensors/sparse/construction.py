@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.devices import checked
+from ...foundations.devices import DeviceLike, checked
 from ...foundations.dtypes import I64, Array, Shape, dtype as torch_dtype
 from ...kernels.sparse.arrays import Compressed, Coo
 from ...kernels.sparse.coordinates import keys
@@ -51,7 +51,7 @@ def _numbers(value: Any) -> Array:
     return array if array.dtype == I64 else array.astype(I64)
 
 
-def _finished(result: TensorBase, device: Any, requires_grad: Any) -> Any:
+def _finished(result: TensorBase, device: DeviceLike | None, requires_grad: Any) -> Any:
     if device is not None:
         checked(device)
     if requires_grad is not False and asked(requires_grad):
@@ -62,7 +62,7 @@ def _finished(result: TensorBase, device: Any, requires_grad: Any) -> Any:
 
 @sparse("sparse_coo_tensor")
 def sparse_coo_tensor(indices: Any = None, values: Any = None, size: Shape | None = None, *,
-                      dtype: torch_dtype | None = None, device: Any = None, pin_memory: bool = False,
+                      dtype: torch_dtype | None = None, device: DeviceLike | None = None, pin_memory: bool = False,
                       requires_grad: bool = False, check_invariants: bool | None = None,
                       is_coalesced: bool | None = None) -> Any:
     """See `torch.sparse_coo_tensor`."""
@@ -169,8 +169,9 @@ def spdiags(diagonals: Any, offsets: Any, shape: Any, layout: Any = None) -> Any
 
 @sparse("sparse_compressed_tensor")
 def sparse_compressed_tensor(compressed_indices: Any, plain_indices: Any, values: TensorBase, size: Shape | None = None,
-                             *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
-                             requires_grad: bool = False, check_invariants: bool | None = None) -> Any:
+                             *, dtype: Any = None, layout: Any = None, device: DeviceLike | None = None,
+                             pin_memory: bool = False, requires_grad: bool = False,
+                             check_invariants: bool | None = None) -> Any:
     """See `torch.sparse_compressed_tensor`."""
     if layout is None:
         raise RuntimeError("sparse_compressed_tensor expected sparse compressed tensor layout but got none")

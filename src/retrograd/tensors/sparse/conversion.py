@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from ...foundations.devices import checked
+from ...foundations.devices import DeviceLike, checked
 from ...foundations.dtypes import C_NAMES, Shape, dtype as torch_dtype
 from ...kernels.sparse.arrays import Blocks, Compressed, Coo, unsupported
 from ...ops import sparse as ops
@@ -236,7 +236,7 @@ def to_sparse_csr(self: TensorBase, dense_dim: Any = None) -> Any:
 
 
 @sparse("to_sparse_csc")
-def to_sparse_csc(self: Any, dense_dim: Any = None) -> Any:
+def to_sparse_csc(self: TensorBase, dense_dim: Any = None) -> Any:
     return _to_compressed(self, False)
 
 
@@ -347,20 +347,20 @@ def new_tensor(self: Any, data: Any, **options: Any) -> Any:
 
 
 @sparse("tensor")
-def tensor(data: Any, *args: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+def tensor(data: Any, *args: Any, dtype: Any = None, device: DeviceLike | None = None, requires_grad: bool = False,
            pin_memory: bool = False) -> Any:
     warn_of_copy("torch.tensor")
     return to(clone(detach(data)), dtype=dtype).requires_grad_(requires_grad)
 
 
 @sparse("as_tensor", "asarray")
-def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
+def as_tensor(data: Any, dtype: Any = None, device: DeviceLike | None = None) -> Any:
     return to(data, dtype=dtype, device=device)
 
 
 @sparse("zeros_like", "empty_like")
-def zeros_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
-               requires_grad: bool = False, memory_format: Any = None) -> Any:
+def zeros_like(input: Any, *, dtype: Any = None, layout: Any = None, device: DeviceLike | None = None,
+               pin_memory: bool = False, requires_grad: bool = False, memory_format: Any = None) -> Any:
     array, chosen = input._array, torch_dtype.of[input._array.dtype] if dtype is None else dtype
     if layout is strided:
         result = METHODS["new_zeros"](plain(array.values), array.shape, dtype=chosen)
@@ -372,7 +372,7 @@ def zeros_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any
 
 
 @sparse("new_zeros", "new_empty")
-def new_zeros(self: Any, *sizes: Any, size: Any = None, dtype: Any = None, device: Any = None,
+def new_zeros(self: Any, *sizes: Any, size: Any = None, dtype: Any = None, device: DeviceLike | None = None,
               requires_grad: bool = False, layout: Any = None, pin_memory: bool = False) -> Any:
     shape = size if size is not None else sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
     chosen = torch_dtype.of[self._array.dtype] if dtype is None else dtype

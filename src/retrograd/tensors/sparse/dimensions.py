@@ -53,7 +53,7 @@ def permute(input: Any, *dims: Any) -> Any:
 
 
 @sparse("unsqueeze")
-def unsqueeze(input: Any, dim: int) -> Any:
+def unsqueeze(input: TensorBase, dim: int) -> Any:
     return record(shapes.unsqueeze, input, *axes_of(dim, input._array.ndim + 1))
 
 
@@ -71,7 +71,7 @@ def select(input: Any, dim: int, index: Any) -> Any:
 
 
 @sparse("__getitem__")
-def getitem(self: Any, index: Any) -> Any:
+def getitem(self: TensorBase, index: Any) -> Any:
     result, dim = self, 0
     for part in index if isinstance(index, tuple) else (index,):
         if part is None:
@@ -104,7 +104,7 @@ def narrow_copy(input: Any, dim: int, start: int, length: int) -> Any:
 
 
 @sparse("index_select")
-def index_select(input: Any, dim: int, index: Any) -> Any:
+def index_select(input: TensorBase, dim: int, index: TensorBase) -> Any:
     array = input._array
     axis, = axes_of(dim, array.ndim)
     wrong = [i for i in index._array.reshape(-1).tolist() if not -array.shape[axis] <= i < array.shape[axis]]
@@ -115,7 +115,7 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
 
 
 @sparse("cat", "concat", "concatenate")
-def cat(tensors: Any, dim: int = 0) -> Any:
+def cat(tensors: Sequence[TensorBase], dim: int = 0) -> Any:
     for i, x in enumerate(tensors):
         if not is_sparse(x):
             raise RuntimeError("Expected object of backend Sparse but got backend CPU for sequence element "

@@ -102,7 +102,7 @@ def parts_of(array: Any) -> tuple[Any, ...]:
     return array.compressed, array.plain, array.values, array.shape, array.by_rows
 
 
-def copied(array: Any) -> Any:
+def copied(array: Blocks) -> Any:
     """A sparse array with memory of its own."""
     return type(array)(*copy.deepcopy(parts_of(array)))
 

@@ -49,7 +49,7 @@ TABLE.update({name: TABLE[other] for name, other in _ALIASES.items()})
 
 
 @sparse("pow", "__pow__", "_power_of")
-def power(input: Any, exponent: Any = 2) -> Any:
+def power(input: TensorBase, exponent: Any = 2) -> Any:
     if not isinstance(exponent, (int, float)) or isinstance(exponent, bool):
         raise unsupported("pow.Tensor_Tensor", "SparseCPU")
     return record(arithmetic.square, input) if exponent == 2 else record(arithmetic.power, input, exponent)
@@ -77,7 +77,7 @@ def add(input: TensorBase, other: TensorBase, *, alpha: Any = 1) -> Any:
 
 
 @sparse("sub", "subtract", "__sub__")
-def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+def sub(input: TensorBase, other: TensorBase, *, alpha: Any = 1) -> Any:
     _refuse_dense("add", input, other)
     return record(arithmetic.sub, input, other if alpha == 1 else multiply(other, alpha))
 
@@ -95,7 +95,7 @@ def multiply(input: TensorBase, other: Any) -> Any:
 
 
 @sparse("div", "divide", "true_divide", "__truediv__")
-def divide(input: Any, other: Any, *, rounding_mode: Any = None) -> Any:
+def divide(input: TensorBase, other: Any, *, rounding_mode: Any = None) -> Any:
     if not is_sparse(input):
         raise unsupported("div.Tensor", "SparseCPU")
     if is_sparse(other) or (isinstance(other, TensorBase) and other._array.ndim):
@@ -202,7 +202,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
 
 
 @sparse("addmm")
-def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def addmm(input: TensorBase, mat1: TensorBase, mat2: TensorBase, *, beta: Any = 1, alpha: Any = 1) -> Any:
     _check_matrices(mat1, mat2)
     return record(matrix.addmm, input, mat1, mat2, beta, alpha)
 
@@ -260,7 +260,7 @@ def sspaddmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1,
 # Reductions
 
 @sparse("sum")
-def sum_(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def sum_(input: TensorBase, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     input = input if dtype is None else to(input, dtype)
     if dim is None or dim in ((), []):
         return record(sum_all, input, None)

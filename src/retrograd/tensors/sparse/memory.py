@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from ...foundations.devices import DeviceLike
 from ...foundations.dtypes import Shape
 from ...kernels.sparse import blocks, compressed, coordinates
 from ...kernels.sparse.arrays import Blocks, Compressed, Coo, SparseLike, unsupported
@@ -22,7 +23,7 @@ def numpy(self: Any, *args: Any, **options: Any) -> NoReturn:
 
 
 @sparse("new")
-def new(self: Any, *args: Any, device: Any = None) -> Any:
+def new(self: Any, *args: Any, device: DeviceLike | None = None) -> Any:
     """The old constructor: of sizes, of a `Size`, or of indices, values and perhaps sizes."""
     if isinstance(self._array, Compressed):
         raise RuntimeError(f"Cannot map DispatchKey {kind_of(self)}CPU to a unique layout. Use x.new_zeros().")

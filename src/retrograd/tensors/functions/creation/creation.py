@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ....foundations.devices import DeviceLike
 from ....foundations.dtypes import RARE, Array, dtype as torch_dtype, unimplemented
 from ....foundations.errors import OWN, warn
 from ....foundations.modes import local
@@ -46,7 +47,7 @@ _complex = recorded(ops.complex_)
 
 
 @public(for_modes=True)
-def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+def tensor(data: Any, *, dtype: Any = None, device: DeviceLike | None = None, requires_grad: bool = False,
            pin_memory: bool = False) -> TensorBase:
     """A new leaf tensor with a copy of `data`: a number, nested sequences of numbers, an array or a tensor.
 
@@ -71,8 +72,8 @@ def warn_of_copy(function: str) -> None:
 
 
 @public(event="aten::scalar_tensor", for_modes=True)
-def scalar_tensor(s: Any, *, dtype: Any = None, layout: Layout = strided, device: Any = None, pin_memory: bool = False,
-                  requires_grad: bool = False) -> TensorBase:
+def scalar_tensor(s: Any, *, dtype: Any = None, layout: Layout = strided, device: DeviceLike | None = None,
+                  pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """A 0-d tensor that holds the number `s`. Its dtype is `dtype`, or the default float dtype."""
     target = element_type("scalar_tensor", dtype)
     return made(np.full((), filling(number("scalar_tensor", "s", 1, s), target), target), device, requires_grad)
@@ -85,7 +86,7 @@ def _with_layout(shape: tuple[int, ...], layout: Layout, dtype: Any, device: Any
 
 
 @public(out=rule(gradient=CONSTANT, typed=True, repeated=True, notice=""), event="aten::zeros")
-def zeros(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = strided, device: Any = None,
+def zeros(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = strided, device: DeviceLike | None = None,
           pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """A tensor of zeros. The shape is given as `zeros(2, 3)` or `zeros((2, 3))`.
 
@@ -101,7 +102,7 @@ def zeros(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = str
 
 
 @public(out=rule(gradient=CONSTANT, typed=True, repeated=True, notice=""), event="aten::ones")
-def ones(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = strided, device: Any = None,
+def ones(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = strided, device: DeviceLike | None = None,
          pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """A tensor of ones. The shape is given as `ones(2, 3)` or `ones((2, 3))`.
 
@@ -116,7 +117,7 @@ def ones(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = stri
 
 
 @public(out=rule(gradient=RESIZED, typed=True, repeated=True, notice=""), event="aten::empty")
-def empty(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = strided, device: Any = None,
+def empty(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = strided, device: DeviceLike | None = None,
           pin_memory: bool = False, requires_grad: bool = False,
           memory_format: MemoryFormat | None = None) -> TensorBase:
     """A tensor whose elements are not initialized. The shape is given as `empty(2, 3)` or `empty((2, 3))`.
@@ -134,7 +135,7 @@ def empty(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = str
 
 
 @public(out=rule(gradient=CONSTANT, typed=True, repeated=True, notice=""), event="aten::full")
-def full(size: Any, fill_value: Any, *, dtype: Any = None, layout: Layout = strided, device: Any = None,
+def full(size: Any, fill_value: Any, *, dtype: Any = None, layout: Layout = strided, device: DeviceLike | None = None,
          pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """A tensor of shape `size` filled with the number `fill_value`.
 
@@ -151,7 +152,7 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, layout: Layout = stri
 
 
 @public(out=rule(gradient=CONSTANT, typed=True, repeated=True, notice=""), event="aten::eye")
-def eye(n: int, m: int | None = None, *, dtype: Any = None, layout: Layout = strided, device: Any = None,
+def eye(n: int, m: int | None = None, *, dtype: Any = None, layout: Layout = strided, device: DeviceLike | None = None,
         pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """A matrix of `n` rows and `m` columns (by default `n`), with ones on the diagonal and zeros elsewhere.
 
@@ -199,7 +200,7 @@ def _like(name: str, input: TensorBase, dtype: torch_dtype | None) -> tuple[Arra
 
 
 @public(event="aten::zeros_like")
-def zeros_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = None, device: Any = None,
+def zeros_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = None, device: DeviceLike | None = None,
                pin_memory: bool = False, requires_grad: bool = False,
                memory_format: MemoryFormat | None = None) -> TensorBase:
     """Zeros with the shape, the dtype and the order in memory of `input`, unless an option says otherwise.
@@ -216,7 +217,7 @@ def zeros_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = 
 
 
 @public(event="aten::ones_like")
-def ones_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = None, device: Any = None,
+def ones_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = None, device: DeviceLike | None = None,
               pin_memory: bool = False, requires_grad: bool = False,
               memory_format: MemoryFormat | None = None) -> TensorBase:
     """Ones with the shape, the dtype and the order in memory of `input`, unless an option says otherwise."""
@@ -225,7 +226,7 @@ def ones_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = N
 
 
 @public(event="aten::empty_like")
-def empty_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = None, device: Any = None,
+def empty_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = None, device: DeviceLike | None = None,
                pin_memory: bool = False, requires_grad: bool = False,
                memory_format: MemoryFormat | None = None) -> TensorBase:
     """A tensor with the shape, the dtype and the order in memory of `input`. Its elements are not initialized."""
@@ -235,7 +236,7 @@ def empty_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = 
 
 @public(event="aten::full_like")
 def full_like(input: TensorBase, fill_value: Any, *, dtype: Any = None, layout: Layout | None = None,
-              device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
+              device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False,
               memory_format: MemoryFormat | None = None) -> TensorBase:
     """The number `fill_value` in every element of a tensor like `input`: same shape, dtype and order in memory.
 
@@ -249,8 +250,8 @@ def full_like(input: TensorBase, fill_value: Any, *, dtype: Any = None, layout: 
 # With the dtype of another tensor
 
 @public(method=True)
-def new_tensor(self: TensorBase, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
-               layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
+def new_tensor(self: TensorBase, data: Any, *, dtype: Any = None, device: DeviceLike | None = None,
+               requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
     """`tensor(data)`. The dtype is `dtype`, or the dtype of this tensor."""
     if isinstance(data, TensorBase):
         warn_of_copy("tensor.new_tensor")
@@ -259,7 +260,7 @@ def new_tensor(self: TensorBase, data: Any, *, dtype: Any = None, device: Any = 
 
 
 @public(event="aten::new_zeros", method=True)
-def new_zeros(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None, device: Any = None,
+def new_zeros(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None, device: DeviceLike | None = None,
               requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
     """Zeros in the given shape. The dtype is `dtype`, or the dtype of this tensor."""
     target = self._array.dtype if dtype is None else element_type("new_zeros", dtype)
@@ -267,7 +268,7 @@ def new_zeros(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None
 
 
 @public(event="aten::new_ones", method=True)
-def new_ones(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None, device: Any = None,
+def new_ones(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None, device: DeviceLike | None = None,
              requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
     """Ones in the given shape. The dtype is `dtype`, or the dtype of this tensor."""
     target = self._array.dtype if dtype is None else element_type("new_ones", dtype)
@@ -275,7 +276,7 @@ def new_ones(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None,
 
 
 @public(event="aten::new_empty", method=True)
-def new_empty(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None, device: Any = None,
+def new_empty(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None, device: DeviceLike | None = None,
               requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
     """A tensor whose elements are not initialized. The dtype is `dtype`, or the dtype of this tensor."""
     target = self._array.dtype if dtype is None else element_type("new_empty", dtype)
@@ -286,7 +287,7 @@ def new_empty(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None
 
 
 @public(event="aten::new_full", method=True)
-def new_full(self: TensorBase, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None,
+def new_full(self: TensorBase, size: Any, fill_value: Any, *, dtype: Any = None, device: DeviceLike | None = None,
              requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
     """A tensor of shape `size` filled with a number. The dtype is `dtype`, or the dtype of this tensor."""
     target = self._array.dtype if dtype is None else element_type("new_full", dtype)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ....foundations.devices import DeviceLike
 from ....foundations.dtypes import I64, Array, Shape, dtype as torch_dtype
 from ....kernels.layout import in_rows, slowest_first
 from ....kernels.random import distributions as kernels, sampling
@@ -117,8 +118,8 @@ def _integer(name: str, argument: str, value: Any) -> int:
     out=rule(gradient=CONSTANT, typed=True, repeated=True, notice=""),
     event="aten::randperm",
     strict=True)
-def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, layout: Layout = strided,
-             device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
+def randperm(n: int, *, generator: Generator | None = None, dtype: torch_dtype | None = None, layout: Layout = strided,
+             device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """A random permutation of the numbers 0 to n - 1, as a 1-d tensor. The dtype is `dtype`, or int64."""
     target = I64 if dtype is None else element_type("randperm", dtype)
     count = _integer("randperm", "n", n)
@@ -207,9 +208,9 @@ def multinomial(input: TensorBase, num_samples: int, replacement: bool = False, 
 # Like another tensor
 
 @public("rand_like(Tensor input, like)", event="aten::rand_like")
-def rand_like(input: TensorBase, *, generator: Generator | None = None, dtype: Any = None, layout: Layout | None = None,
-              device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
-              memory_format: MemoryFormat | None = None) -> TensorBase:
+def rand_like(input: TensorBase, *, generator: Generator | None = None, dtype: torch_dtype | None = None,
+              layout: Layout | None = None, device: DeviceLike | None = None, pin_memory: bool = False,
+              requires_grad: bool = False, memory_format: MemoryFormat | None = None) -> TensorBase:
     """Uniform samples from [0, 1), with the shape, the dtype and the order in memory of `input`."""
     stream = twister_of("rand_like", generator)
     drawn = _drawn_like("rand_like", input, dtype, memory_format, lambda m, rows: kernels.uniform(
@@ -218,9 +219,9 @@ def rand_like(input: TensorBase, *, generator: Generator | None = None, dtype: A
 
 
 @public("randn_like(Tensor input, like)", event="aten::randn_like")
-def randn_like(input: TensorBase, *, generator: Generator | None = None, dtype: Any = None,
-               layout: Layout | None = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
-               memory_format: MemoryFormat | None = None) -> TensorBase:
+def randn_like(input: TensorBase, *, generator: Generator | None = None, dtype: torch_dtype | None = None,
+               layout: Layout | None = None, device: DeviceLike | None = None, pin_memory: bool = False,
+               requires_grad: bool = False, memory_format: MemoryFormat | None = None) -> TensorBase:
     """Standard normal samples, with the shape, the dtype and the order in memory of `input`."""
     stream = twister_of("randn_like", generator)
     drawn = _drawn_like("randn_like", input, dtype, memory_format, lambda m, rows: kernels.normal(
@@ -235,8 +236,8 @@ def randn_like(input: TensorBase, *, generator: Generator | None = None, dtype: 
     event="aten::randint_like",
     strict=True)
 def randint_like(input: TensorBase, *args: Any, low: int | None = None, high: int | None = None,
-                 generator: Generator | None = None, dtype: Any = None, layout: Layout | None = None,
-                 device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
+                 generator: Generator | None = None, dtype: torch_dtype | None = None, layout: Layout | None = None,
+                 device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False,
                  memory_format: MemoryFormat | None = None) -> TensorBase:
     """Integers from [low, high) with the shape, the dtype and the order in memory of `input`. `low` defaults to 0."""
     bounds, _ = _bounds_and_size((*args, ()), low, high, None)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ....foundations.dtypes import dtype as torch_dtype
 from ....ops.elementwise import arithmetic, elementary, special as ops, special_only as only
 from ....ops.framework import Op
 from ....ops.networks import activations
@@ -39,7 +40,7 @@ def _of_one(op: Op, called: str = "", out: Any = None, parameter: str = "input")
         check_tensor(name, input)
         return call(input)
 
-    def of_x(x: Any) -> Any:
+    def of_x(x: TensorBase) -> Any:
         check_tensor(name, x, "x")
         return call(x)
 
@@ -128,12 +129,12 @@ def ndtr(input: TensorBase, *, out: TensorBase | None = None) -> TensorBase:
 
 
 @public("special_softmax(Tensor input, int dim, dtype dtype=None)")
-def softmax(input: TensorBase, dim: int, *, dtype: Any = None) -> TensorBase:
+def softmax(input: TensorBase, dim: int, *, dtype: torch_dtype | None = None) -> TensorBase:
     """`torch.softmax` without the parameter `out`."""
     return over_dim.softmax(input, dim, dtype)  # type: ignore[no-any-return]
 
 
 @public("special_log_softmax(Tensor input, int dim, *, dtype dtype=None)")
-def log_softmax(input: TensorBase, dim: int, *, dtype: Any = None) -> TensorBase:
+def log_softmax(input: TensorBase, dim: int, *, dtype: torch_dtype | None = None) -> TensorBase:
     """`torch.log_softmax` without the parameter `out`."""
     return over_dim.log_softmax(input, dim, dtype)  # type: ignore[no-any-return]

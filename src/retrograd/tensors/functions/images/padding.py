@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ....foundations.dtypes import Array
@@ -27,7 +28,7 @@ _channel_shuffle, _native_channel_shuffle = recorded(ops.channel_shuffle), recor
 
 
 @public("constant_pad_nd(Tensor input, ints pad, Number value=0)")
-def constant_pad_nd(input: TensorBase, pad: Any, value: Any = 0) -> Any:
+def constant_pad_nd(input: TensorBase, pad: Sequence[int], value: Any = 0) -> Any:
     """A copy of the tensor, padded with a number. A negative `pad` removes elements.
 
     `pad` holds two ints (before, after) for each of the last dimensions, beginning with the last dimension. Raises

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .... import return_types
-from ....foundations.dtypes import BOOL_, C_NAMES
+from ....foundations.dtypes import BOOL_, C_NAMES, dtype as torch_dtype
 from ....kernels.reductions import nonempty
 from ....ops import reductions, scans
 from ....ops.framework import Op
@@ -205,7 +205,7 @@ def _cumulative(op: Op, doc: str) -> tuple[Callable[..., Any], Callable[..., Any
 
     @public(f"{name}(Tensor input, int dim, *, dtype dtype=None, Tensor out=None)", name=name, doc=doc,
             out=rule(typed=True, kernel=("{name}_out_cpu", "iufc")), method=True)
-    def function(input: TensorBase, dim: int, *, dtype: Any = None) -> Any:
+    def function(input: TensorBase, dim: int, *, dtype: torch_dtype | None = None) -> Any:
         axis = axis_of(name, dim, array_of(name, input).ndim)
         if dtype is not None:
             refuse_bool(element_type(name, dtype))
@@ -213,7 +213,7 @@ def _cumulative(op: Op, doc: str) -> tuple[Callable[..., Any], Callable[..., Any
 
     @public(f"{name}_(Tensor input, int dim, *, dtype dtype=None)", name=f"{name}_", method=True,
             doc=f"`{name}`, written over the tensor itself.")
-    def written(input: TensorBase, dim: int, *, dtype: Any = None) -> Any:
+    def written(input: TensorBase, dim: int, *, dtype: torch_dtype | None = None) -> Any:
         have = array_of(name, input).dtype
         axis, target = axis_of(name, dim, input._array.ndim), have if dtype is None else element_type(name, dtype)
         refuse_bool(target)

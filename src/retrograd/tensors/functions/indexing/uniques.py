@@ -45,7 +45,7 @@ def unique(input: TensorBase, sorted: bool = True, return_inverse: bool = False,
 
 
 @public("_unique2(Tensor input, bool sorted=True, bool return_inverse=False, bool return_counts=False)")
-def _unique2(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False) -> Any:
+def _unique2(input: TensorBase, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False) -> Any:
     """The distinct elements, the places of all elements among them, and their counts. The last two are empty unless
     asked for.
     """
@@ -54,7 +54,7 @@ def _unique2(input: Any, sorted: bool = True, return_inverse: bool = False, retu
 
 
 @public("unique_dim(Tensor input, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False)")
-def unique_dim(input: Any, dim: int, sorted: bool = True, return_inverse: bool = False,
+def unique_dim(input: TensorBase, dim: int, sorted: bool = True, return_inverse: bool = False,
                return_counts: bool = False) -> Any:
     """The distinct slices along a dim, the places of all slices among them, and their counts. All three are given."""
     values, inverse, counts = _unique_dim(input, _axis(array_of("unique_dim", input), dim))
@@ -62,7 +62,7 @@ def unique_dim(input: Any, dim: int, sorted: bool = True, return_inverse: bool =
 
 
 @public("_unique(Tensor input, bool sorted=True, bool return_inverse=False)")
-def _unique(input: Any, sorted: bool = True, return_inverse: bool = False) -> Any:
+def _unique(input: TensorBase, sorted: bool = True, return_inverse: bool = False) -> Any:
     """The distinct elements and the places of all elements among them, which are empty unless asked for."""
     return _unique_elements(input, bool(return_inverse))[:2]
 

@@ -63,13 +63,13 @@ def linalg_slogdet(A: TensorBase) -> return_types.linalg_slogdet:
 @public(
     "slogdet(Tensor input, *, Tensors[2] out=None) -> (Tensor sign, Tensor logabsdet)",
     out=rule(exact=EXACT, overlap=FREE, blame="_linalg_slogdet"), method=True)
-def slogdet(input: Any) -> return_types.slogdet:
+def slogdet(input: TensorBase) -> return_types.slogdet:
     """The sign of each determinant and the logarithm of its absolute value. See `torch.linalg.slogdet`."""
     return return_types.slogdet(linalg_slogdet(input))
 
 
 @public("logdet(Tensor input)", method=True)
-def logdet(input: Any) -> Any:
+def logdet(input: TensorBase) -> Any:
     """The logarithm of each determinant: nan for a negative determinant, -inf for 0.
 
     >>> import retrograd as torch
@@ -155,7 +155,7 @@ def _bounds(array: Array, atol: Any, rtol: Any) -> tuple[Any, Any]:
 
 
 @public("pinverse(Tensor input, float rcond=1e-15)", method=True)
-def pinverse(input: Any, rcond: Any = 1e-15) -> Any:
+def pinverse(input: TensorBase, rcond: float = 1e-15) -> Any:
     """The pseudoinverse. Singular values of at most `rcond` times the largest count as 0. See `torch.linalg.pinv`."""
     return linalg_pinv(input, rcond)
 

@@ -64,7 +64,7 @@ def linalg_cholesky(input: TensorBase, *, upper: bool = False) -> Any:
 
 
 @public("cholesky(Tensor input, bool upper=False, out)", out=castable("cholesky", "result"), strict=True, method=True)
-def cholesky(input: Any, upper: bool = False) -> Any:
+def cholesky(input: TensorBase, upper: bool = False) -> Any:
     """The Cholesky factor. An older form of `torch.linalg.cholesky`."""
     warn_once("torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a future PyTorch "
               "release.")
@@ -102,7 +102,7 @@ def linalg_qr(A: TensorBase, mode: str = "reduced") -> return_types.linalg_qr:
 @public(
     "qr(Tensor input, bool some=True, *, Tensors[2] out=None) -> (Tensor Q, Tensor R)",
     out=rule(exact=EXACT, overlap=FREE, blame="linalg_qr"), strict=True, method=True)
-def qr(input: Any, some: bool = True) -> return_types.qr:
+def qr(input: TensorBase, some: bool = True) -> return_types.qr:
     """Q and R, of the complete shapes if `some` is False. An older form of `torch.linalg.qr`."""
     warn_once("torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future PyTorch release.")
     return return_types.qr(linalg_qr(input, "reduced" if some else "complete"))
@@ -150,7 +150,7 @@ def linalg_svdvals(A: TensorBase, *, driver: str | None = None) -> Any:
     "svd(Tensor input, bool some=True, bool compute_uv=True, *, Tensors[3] out=None) "
     "-> (Tensor U, Tensor S, Tensor V)",
     out=rule(exact=EXACT, overlap=FREE, blame="_linalg_svd"), strict=True, method=True)
-def svd(input: Any, some: bool = True, compute_uv: bool = True) -> return_types.svd:
+def svd(input: TensorBase, some: bool = True, compute_uv: bool = True) -> return_types.svd:
     """U, S and V with input = U @ diag(S) @ V^H, of the reduced shapes if `some`. An older form of `torch.linalg.svd`.
 
     Without `compute_uv` U and V are zeros.

@@ -59,7 +59,7 @@ def _out_of_product(input: TensorBase, other: TensorBase) -> Rule:
 
 
 @public("matmul(Tensor input, Tensor other, out)", out=_out_of_product, event="aten::matmul", method=True)
-def matmul(input: Any, other: Any) -> Any:
+def matmul(input: TensorBase, other: TensorBase) -> Any:
     """The matrix product: shapes (*, n, m) and (*, m, k) give (*, n, k).
 
     The dimensions before the last two broadcast. A matrix and a vector give a vector, and two vectors give their dot

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ def _target(name: str, dtype: Any, array: Array) -> Any:
     "out=None)",
     out=rule(exact=EXACT, overlap=FREE, blame="linalg_vector_norm", repeated=True))
 def vector_norm(x: TensorBase, ord: float = 2, dim: Dims | None = None, keepdim: bool = False, *,
-                dtype: Any = None) -> Any:
+                dtype: torch_dtype | None = None) -> Any:
     """The norm of the elements over `dim`, or of all elements: (sum |x|^ord)^(1/ord).
 
     For ord = inf and -inf it is the largest and the smallest |x|, for ord = 0 the number of elements that are not 0. If
@@ -97,8 +98,8 @@ def _matrix_dims(A: TensorBase, ord: Any, dim: Any) -> tuple[int, int]:
     "out=None)",
     "linalg_matrix_norm(Tensor input, str ord='fro', ints dim=(-2, -1), bool keepdim=False, *, dtype dtype=None, "
     "Tensor out=None)")
-def matrix_norm(input: TensorBase, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None,
-                out: TensorBase | None = None) -> Any:
+def matrix_norm(input: TensorBase, ord: Any = "fro", dim: Sequence[int] = (-2, -1), keepdim: bool = False, *,
+                dtype: torch_dtype | None = None, out: TensorBase | None = None) -> Any:
     """The norm of each matrix in the two dims `dim`.
 
     "fro" is the norm of the elements as a vector, "nuc" the sum of the singular values. 2 and -2 are the largest and
@@ -164,8 +165,8 @@ def extreme(x: TensorBase, dim: int, keepdim: bool, largest: bool) -> Any:
     "out=None)",
     "linalg_norm(Tensor input, str ord, ints[1] dim=None, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
     name="norm")
-def linalg_norm(input: TensorBase, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None,
-                out: TensorBase | None = None) -> Any:
+def linalg_norm(input: TensorBase, ord: Any = None, dim: int | Sequence[int] | None = None, keepdim: bool = False, *,
+                dtype: torch_dtype | None = None, out: TensorBase | None = None) -> Any:
     """The norm of vectors or of matrices: `vector_norm` over one dim, `matrix_norm` over two dims.
 
     Without `ord` it is the 2-norm of the elements over `dim`, or of all elements. Raises RuntimeError for another

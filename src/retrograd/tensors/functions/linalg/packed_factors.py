@@ -148,7 +148,7 @@ def _check_unpacked(order: Array, rows: int) -> None:
 
 
 @public("lu_solve(Tensor input, Tensor LU_data, Tensor LU_pivots, out)", method=True)
-def lu_solve(input: Any, LU_data: Any, LU_pivots: Any, *, out: Any = None) -> Any:
+def lu_solve(input: TensorBase, LU_data: TensorBase, LU_pivots: TensorBase, *, out: TensorBase | None = None) -> Any:
     """The X with A @ X = input, given the LU of A. An older form of `torch.linalg.lu_solve`."""
     warn_once("torch.lu_solve is deprecated in favor of torch.linalg.lu_solveand will be removed in a future PyTorch "
               "release.")
@@ -274,7 +274,7 @@ def linalg_householder_product(input: TensorBase, tau: TensorBase) -> Any:
 @public(
     "orgqr(Tensor input, Tensor input2, out)",
     out=castable("torch.linalg.householder_product", "result", blame="linalg_householder_product"), method=True)
-def orgqr(input: Any, input2: Any) -> Any:
+def orgqr(input: TensorBase, input2: TensorBase) -> Any:
     """The first columns of a product of reflections. Another name for `torch.linalg.householder_product`."""
     return linalg_householder_product(input, input2)
 

@@ -126,7 +126,7 @@ def matrix_exp(input: TensorBase) -> Any:
 
 
 @public("linalg_diagonal(Tensor A, *, int offset=0, int dim1=-2, int dim2=-1)", name="diagonal")
-def linalg_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+def linalg_diagonal(A: TensorBase, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """A view of the diagonals of the matrices in two dims. The diagonal is the last dimension of the view."""
     return diagonal(A, offset, dim1, dim2)
 
@@ -151,7 +151,7 @@ def vecdot(x: TensorBase, y: TensorBase, *, dim: int = -1) -> Any:
 
 
 @public("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor bias=None)", event="aten::bilinear")
-def bilinear(input1: TensorBase, input2: TensorBase, weight: TensorBase, bias: Any = None) -> Any:
+def bilinear(input1: TensorBase, input2: TensorBase, weight: TensorBase, bias: TensorBase | None = None) -> Any:
     """For each k, the sum over i and j of input1[i] * weight[k, i, j] * input2[j], plus bias[k].
 
     `input1` has shape (…, in1), `input2` (…, in2), `weight` (out, in1, in2) and `bias` (out,). The result has shape

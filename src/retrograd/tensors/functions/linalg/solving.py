@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -206,7 +206,8 @@ def tensorinv(input: TensorBase, ind: int = 2, *, out: TensorBase | None = None)
 
 
 @public("linalg_tensorsolve(Tensor input, Tensor other, ints dims=None, out)")
-def tensorsolve(input: TensorBase, other: TensorBase, dims: Any = None, *, out: TensorBase | None = None) -> Any:
+def tensorsolve(input: TensorBase, other: TensorBase, dims: Sequence[int] | None = None, *,
+                out: TensorBase | None = None) -> Any:
     """The x with tensordot(input, x, x.ndim) = other, after the dims `dims` of `input` are moved to the end.
 
     Raises RuntimeError if the numbers of equations and unknowns differ, and `torch.linalg.LinAlgError` if the system is

@@ -52,7 +52,7 @@ def _shaped(x: TensorBase, dtype: torch_dtype | None, shape: tuple[int, ...]) ->
     return x.detach().to(x.dtype if dtype is None else dtype).reshape(shape)._array
 
 
-def _refuse_outside(zeros: Any, least: int, largest: int) -> None:
+def _refuse_outside(zeros: Array, least: int, largest: int) -> None:
     if zeros.size and (zeros.min() < least or zeros.max() > largest):
         raise RuntimeError("`zero_point` must be between `quant_min` and `quant_max`.")
 
@@ -182,7 +182,7 @@ def _begin(rows: int, low: Any, high: Any, scale: Any, zero: Any) -> None:
 
 
 @public("fbgemm_linear_quantize_weight(Tensor input) -> (Tensor, Tensor, float, int)", strict=True)
-def fbgemm_linear_quantize_weight(input: Any) -> tuple[Any, Any, float, int]:
+def fbgemm_linear_quantize_weight(input: TensorBase) -> tuple[Any, Any, float, int]:
     """A matrix as int8, the sum of each row less the zero's share, the scale and the zero. The input is float32."""
     refuse_samples("fbgemm_linear_quantize_weight", input)
     x = input._array

@@ -7,11 +7,13 @@ that it can be.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from ....foundations.devices import DeviceLike
 from ....foundations.dtypes import DIFFERENTIABLE, Array, Shape
 from ....foundations.errors import noted, user_site
 from ....foundations.modes import local
@@ -90,7 +92,7 @@ def geometry_of(name: str, array: Array, size: Any, stride: Any, offset: Any) ->
 
 
 @public()
-def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: DeviceLike | None = None,
                   requires_grad: bool = False, pin_memory: bool = False) -> TensorBase:
     """A new tensor of this shape with these strides. Its elements are whatever the memory held."""
     target = options.element_type("empty_strided", dtype)
@@ -98,8 +100,9 @@ def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = No
 
 
 @public()
-def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
-                   requires_grad: bool = False, pin_memory: bool = False) -> TensorBase:
+def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = None,
+                   device: DeviceLike | None = None, requires_grad: bool = False,
+                   pin_memory: bool = False) -> TensorBase:
     """A new tensor whose dimensions lie in memory in the order of `physical_layout`, the outermost first.
 
     Its elements are whatever the memory held. Raises RuntimeError unless `physical_layout` permutes the dims.
@@ -129,13 +132,14 @@ def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout
 
 @public(method=True)
 def new_empty_strided(self: TensorBase, size: Any, stride: Any, *, dtype: Any = None, layout: Any = None,
-                      device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> TensorBase:
+                      device: DeviceLike | None = None, requires_grad: bool = False,
+                      pin_memory: bool = False) -> TensorBase:
     """A new tensor of this shape with these strides, by default in the dtype of `self`. See `empty_strided`."""
     target = self._array.dtype if dtype is None else options.element_type("new_empty_strided", dtype)
     return _new_strided("new_empty_strided", size, stride, target, device, requires_grad)
 
 
-def _new_strided(name: str, size: Shape, stride: Any, dtype: np.dtype[Any], device: Any,
+def _new_strided(name: str, size: Shape, stride: Any, dtype: np.dtype[Any], device: DeviceLike | None,
                  requires_grad: bool) -> TensorBase:
     sizes, strides = sizes_of(name, (size,)), sizes_of(name, (stride,), "stride")
     if len(sizes) != len(strides):
@@ -176,7 +180,8 @@ def _rank(x: TensorBase) -> int:
 
 
 @public("as_strided_(Tensor input, ints size, ints stride, int storage_offset=None)", method=True, bound=True)
-def as_strided_(self: TensorBase, size: Any, stride: Any, storage_offset: int | None = None) -> TensorBase:
+def as_strided_(self: TensorBase, size: Sequence[int], stride: Sequence[int],
+                storage_offset: int | None = None) -> TensorBase:
     """Give the tensor other sizes and strides over its memory. Returns the tensor itself. See `as_strided`."""
     _rank(self)
     array = self._array

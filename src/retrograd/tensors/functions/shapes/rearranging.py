@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -235,7 +235,7 @@ def flipud(input: TensorBase) -> Any:
 
 
 @public("roll(Tensor input, ints[1] shifts, ints[1] dims=[])", strict=True, method=True)
-def roll(input: TensorBase, shifts: Any, dims: Any = None) -> Any:
+def roll(input: TensorBase, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None) -> Any:
     """A copy with the elements shifted along some dimensions. Elements that leave at one end enter at the other.
 
     Without `dims` the tensor is rolled as if it were flat.
@@ -259,7 +259,7 @@ def roll(input: TensorBase, shifts: Any, dims: Any = None) -> Any:
 
 
 @public("rot90(Tensor input, int k=1, ints dims=[0, 1])", strict=True, method=True)
-def rot90(input: TensorBase, k: int = 1, dims: Any = (0, 1)) -> Any:
+def rot90(input: TensorBase, k: int = 1, dims: Sequence[int] = (0, 1)) -> Any:
     """A copy rotated by k right angles, from the first of two dimensions towards the second."""
     ndim = array_of("rot90", input).ndim
     if len(dims) != 2:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -153,7 +153,7 @@ def flatten(input: TensorBase, start_dim: int = 0, end_dim: int = -1) -> Any:
 
 
 @public("unflatten(Tensor input, int dim, ints sizes)", event="aten::unflatten", method=True)
-def unflatten(input: TensorBase, dim: int, sizes: Any) -> Any:
+def unflatten(input: TensorBase, dim: int, sizes: Sequence[int]) -> Any:
     """One dimension split into several dimensions of the given sizes. One size may be -1."""
     shape = array_of("unflatten", input).shape
     axis = axis_of("unflatten", dim, len(shape))

@@ -132,7 +132,7 @@ view_as_real_copy = _copying("view_as_real_copy", elementary.view_as_real)
 
 
 @public("detach_copy(Tensor input, out)", out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED), strict=True)
-def detach_copy(input: Any) -> Any:
+def detach_copy(input: TensorBase) -> Any:
     """A copy. A backward pass that reaches the copy raises RuntimeError."""
     return ops.detach_copy(input)
 
@@ -180,7 +180,7 @@ def unsafe_split_with_sizes(input: TensorBase, split_sizes: Any, dim: int = 0) -
 
 
 @public(method=True)
-def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
+def unsafe_chunk(input: TensorBase, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     """Like `chunk`. The parts do not count as views. See `unsafe_split`."""
     shown = joining.chunk(plain(array_of("unsafe_chunk", input)), as_int("unsafe_chunk", chunks, "chunks"), dim)
     op = ops.unsafe_split if input._array.shape[dim] else ops.unsafe_split_with_sizes

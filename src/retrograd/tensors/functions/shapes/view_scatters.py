@@ -6,6 +6,7 @@ Each function takes the options of the function that makes the view. Must not kn
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from ....kernels.layout import steps
@@ -71,7 +72,7 @@ def diagonal_scatter(input: TensorBase, src: TensorBase, offset: int = 0, dim1: 
 
 @public("as_strided_scatter(Tensor input, Tensor src, ints size, ints stride, int storage_offset=None)", strict=True,
         method=True)
-def as_strided_scatter(input: TensorBase, src: TensorBase, size: Any, stride: Any,
+def as_strided_scatter(input: TensorBase, src: TensorBase, size: Sequence[int], stride: Sequence[int],
                        storage_offset: int | None = None) -> Any:
     """A copy with the strides of the tensor, and `src` in the elements that `as_strided` would view.
 
