@@ -86,7 +86,7 @@ def sum(input: Any, dim: Any = None, *, keepdim: bool | None = False, dtype: tor
     return x.sum(dims, bool(keepdim)).to(target) if dims else x.clone()  # type: ignore[no-any-return]
 
 
-def prod(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None,
+def prod(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: torch_dtype | None = None,
          mask: Tensor | None = None) -> Tensor:
     """The product of the elements where the mask is True; 1 if there are none."""
     target = _summed_type(input, dtype)
@@ -96,28 +96,28 @@ def prod(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype:
     return x.to(target)  # type: ignore[no-any-return]
 
 
-def amax(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None,
+def amax(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: torch_dtype | None = None,
          mask: Tensor | None = None) -> Tensor:
     """The greatest of the elements where the mask is True; -inf, or the least integer, if there are none."""
     x = _kept(input, mask, dtype, _least(dtype or input.dtype))
     return x.amax(_dims(dim, x.ndim), bool(keepdim))  # type: ignore[no-any-return]
 
 
-def amin(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None,
+def amin(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: torch_dtype | None = None,
          mask: Tensor | None = None) -> Tensor:
     """The least of the elements where the mask is True; inf, or the greatest integer, if there are none."""
     x = _kept(input, mask, dtype, _greatest(dtype or input.dtype))
     return x.amin(_dims(dim, x.ndim), bool(keepdim))  # type: ignore[no-any-return]
 
 
-def argmax(input: Any, dim: int | None = None, *, keepdim: bool | None = False, dtype: Any = None,
+def argmax(input: Any, dim: int | None = None, *, keepdim: bool | None = False, dtype: torch_dtype | None = None,
            mask: Tensor | None = None) -> Tensor:
     """The index of the greatest element where the mask is True, in the dtype of the input or in `dtype`."""
     x = _kept(input, mask, dtype, _least(dtype or input.dtype))
     return x.argmax(dim, bool(keepdim)).to(x.dtype)  # type: ignore[no-any-return]
 
 
-def argmin(input: Any, dim: int | None = None, *, keepdim: bool | None = False, dtype: Any = None,
+def argmin(input: Any, dim: int | None = None, *, keepdim: bool | None = False, dtype: torch_dtype | None = None,
            mask: Tensor | None = None) -> Tensor:
     """The index of the least element where the mask is True, in the dtype of the input or in `dtype`."""
     x = _kept(input, mask, dtype, _greatest(dtype or input.dtype))
@@ -128,7 +128,7 @@ def _count(x: Tensor, dim: Any, keepdim: bool, mask: Any) -> Any:
     return sum(ones_like(x, dtype=dtypes.int64), dim, keepdim=keepdim, mask=mask)
 
 
-def mean(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None,
+def mean(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: torch_dtype | None = None,
          mask: Tensor | None = None) -> Tensor:
     """The mean of the elements where the mask is True; NaN if there are none. Raises ValueError for integers."""
     target = dtype or input.dtype
@@ -140,7 +140,7 @@ def mean(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype:
 
 
 def var(input: Tensor, dim: Any = None, unbiased: bool | None = None, *, correction: float | None = None,
-        keepdim: bool | None = False, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
+        keepdim: bool | None = False, dtype: torch_dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The variance of the elements where the mask is True. `correction` is 1, or 0 if `unbiased` is False."""
     if unbiased is not None and correction is not None:
         raise ValueError("Only one of unbiased and correction may be given")
@@ -156,14 +156,14 @@ def var(input: Tensor, dim: Any = None, unbiased: bool | None = None, *, correct
 
 
 def std(input: Any, dim: Any = None, unbiased: bool | None = None, *, correction: float | None = None,
-        keepdim: bool | None = False, dtype: Any = None, mask: Any = None) -> Tensor:
+        keepdim: bool | None = False, dtype: torch_dtype | None = None, mask: Any = None) -> Tensor:
     """The standard deviation of the elements where the mask is True."""
     found: Any = var(input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=dtype, mask=mask)
     return found.sqrt()  # type: ignore[no-any-return]
 
 
-def norm(input: Any, ord: float | None = 2.0, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None,
-         mask: Any = None) -> Tensor:
+def norm(input: Any, ord: float | None = 2.0, dim: Any = None, *, keepdim: bool | None = False,
+         dtype: torch_dtype | None = None, mask: Any = None) -> Tensor:
     """The norm of the elements where the mask is True, as vectors along `dim`."""
     order = 2.0 if ord is None else ord
     x = _kept(input, mask, dtype, _INF if order < 0 else 0)
@@ -171,7 +171,7 @@ def norm(input: Any, ord: float | None = 2.0, dim: Any = None, *, keepdim: bool 
     return found
 
 
-def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = None,
+def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: torch_dtype | None = None,
            mask: Tensor | None = None) -> Tensor:
     """The median of the elements where the mask is True; NaN if there are none."""
     x = input if dtype is None else input.to(dtype)
@@ -187,7 +187,8 @@ def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = Non
     return _kept(x, mask, None, float("nan")).nanmedian(dim, keepdim).values  # type: ignore[no-any-return]
 
 
-def logsumexp(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:
+def logsumexp(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: torch_dtype | None = None,
+              mask: Any = None) -> Tensor:
     """The logarithm of the sum of exponentials of the elements where the mask is True."""
     target = dtype or input.dtype
     x = _kept(input, mask, dtype, _least(target))
@@ -196,19 +197,20 @@ def logsumexp(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any 
 
 # Results of the shape of the input
 
-def logaddexp(input: Any, other: Any, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None) -> Tensor:
+def logaddexp(input: Any, other: Any, *, dtype: torch_dtype | None = None, input_mask: Any = None,
+              other_mask: Any = None) -> Tensor:
     """`torch.logaddexp`, where elements without a mask count as -inf."""
     x, y = _kept(input, input_mask, dtype, -_INF), _kept(other, other_mask, dtype, -_INF)
     return x.logaddexp(y)  # type: ignore[no-any-return]
 
 
-def cumsum(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
+def cumsum(input: Tensor, dim: int, *, dtype: torch_dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The running sum, without the elements where the mask is False."""
     target = _summed_type(input, dtype)
     return _kept(input, mask, target, 0).cumsum(dim, dtype=target)  # type: ignore[no-any-return]
 
 
-def cumprod(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
+def cumprod(input: Tensor, dim: int, *, dtype: torch_dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The running product, without the elements where the mask is False."""
     target = _summed_type(input, dtype)
     return _kept(input, mask, target, 1).cumprod(dim, dtype=target)  # type: ignore[no-any-return]
@@ -218,7 +220,7 @@ def _normalizing(function: Callable[..., Any], input: Any, dim: int, dtype: Any,
     return function(_kept(input, mask, dtype, -_INF), dim)
 
 
-def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
+def softmax(input: Any, dim: int, *, dtype: torch_dtype | None = None, mask: Any = None) -> Tensor:
     """The softmax of the elements where the mask is True; 0 for the others, and NaN in a row without any.
 
     >>> import retrograd as torch
@@ -228,17 +230,18 @@ def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Ten
     return _normalizing(_softmax, input, dim, dtype, mask)  # type: ignore[no-any-return]
 
 
-def log_softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
+def log_softmax(input: Any, dim: int, *, dtype: torch_dtype | None = None, mask: Any = None) -> Tensor:
     """The logarithm of `softmax`."""
     return _normalizing(_log_softmax, input, dim, dtype, mask)  # type: ignore[no-any-return]
 
 
-def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
+def softmin(input: Any, dim: int, *, dtype: torch_dtype | None = None, mask: Any = None) -> Tensor:
     """The softmax of the negative elements."""
     return _softmax(-_kept(input, mask, dtype, _INF), dim)
 
 
-def normalize(input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None) -> Tensor:
+def normalize(input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: torch_dtype | None = None,
+              mask: Any = None) -> Tensor:
     """The elements divided by their norm along `dim`, which counts only those where the mask is True."""
     length: Any = norm(input, ord, dim, keepdim=True, dtype=dtype, mask=mask)
     return _kept(input, mask, dtype, 0) / length.maximum(length.new_full((), eps))  # type: ignore[no-any-return]

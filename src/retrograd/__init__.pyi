@@ -265,51 +265,57 @@ def set_printoptions(
 def is_storage(obj: Any) -> _bool: ...
 def complex(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor: ...
 def empty(
-    *sizes: Any, size: Any = None, dtype: Any = None, layout: _layout = ..., device: _device | str | _int | None = None,
-    pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None,
-    out: Any = None,
+    *sizes: Any, size: Any = None, dtype: _dtype | None = None, layout: _layout = ...,
+    device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
+    memory_format: _memory_format | None = None, out: Any = None,
 ) -> Tensor: ...
 def empty_like(
-    input: Tensor, *, dtype: Any = None, layout: _layout | None = None, device: _device | str | _int | None = None,
-    pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None,
+    input: Tensor, *, dtype: _dtype | None = None, layout: _layout | None = None,
+    device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
+    memory_format: _memory_format | None = None,
 ) -> Tensor: ...
 def eye(
-    n: _int, m: _int | None = None, *, dtype: Any = None, layout: _layout = ...,
+    n: _int, m: _int | None = None, *, dtype: _dtype | None = None, layout: _layout = ...,
     device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
     out: Any = None,
 ) -> Tensor: ...
 def full(
-    size: Any, fill_value: Any, *, dtype: Any = None, layout: _layout = ..., device: _device | str | _int | None = None,
-    pin_memory: _bool = False, requires_grad: _bool = False, out: Any = None,
+    size: Any, fill_value: Any, *, dtype: _dtype | None = None, layout: _layout = ...,
+    device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
+    out: Any = None,
 ) -> Tensor: ...
 def full_like(
-    input: Tensor, fill_value: Any, *, dtype: Any = None, layout: _layout | None = None,
+    input: Tensor, fill_value: Any, *, dtype: _dtype | None = None, layout: _layout | None = None,
     device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
     memory_format: _memory_format | None = None,
 ) -> Tensor: ...
 def ones(
-    *sizes: Any, size: Any = None, dtype: Any = None, layout: _layout = ..., device: _device | str | _int | None = None,
-    pin_memory: _bool = False, requires_grad: _bool = False, out: Any = None,
+    *sizes: Any, size: Any = None, dtype: _dtype | None = None, layout: _layout = ...,
+    device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
+    out: Any = None,
 ) -> Tensor: ...
 def ones_like(
-    input: Tensor, *, dtype: Any = None, layout: _layout | None = None, device: _device | str | _int | None = None,
-    pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None,
+    input: Tensor, *, dtype: _dtype | None = None, layout: _layout | None = None,
+    device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
+    memory_format: _memory_format | None = None,
 ) -> Tensor: ...
 def scalar_tensor(
-    s: Any, *, dtype: Any = None, layout: _layout = ..., device: _device | str | _int | None = None,
+    s: Any, *, dtype: _dtype | None = None, layout: _layout = ..., device: _device | str | _int | None = None,
     pin_memory: _bool = False, requires_grad: _bool = False,
 ) -> Tensor: ...
 def tensor(
-    data: Any, *, dtype: Any = None, device: _device | str | _int | None = None, requires_grad: _bool = False,
+    data: Any, *, dtype: _dtype | None = None, device: _device | str | _int | None = None, requires_grad: _bool = False,
     pin_memory: _bool = False,
 ) -> Tensor: ...
 def zeros(
-    *sizes: Any, size: Any = None, dtype: Any = None, layout: _layout = ..., device: _device | str | _int | None = None,
-    pin_memory: _bool = False, requires_grad: _bool = False, out: Any = None,
+    *sizes: Any, size: Any = None, dtype: _dtype | None = None, layout: _layout = ...,
+    device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
+    out: Any = None,
 ) -> Tensor: ...
 def zeros_like(
-    input: Tensor, *, dtype: Any = None, layout: _layout | None = None, device: _device | str | _int | None = None,
-    pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None,
+    input: Tensor, *, dtype: _dtype | None = None, layout: _layout | None = None,
+    device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
+    memory_format: _memory_format | None = None,
 ) -> Tensor: ...
 @overload
 def bernoulli(input: Tensor, *, generator: _Generator | None = None, out: Tensor | None = None) -> Tensor: ...
@@ -421,7 +427,7 @@ def diff(
     out: Tensor | None = None, axis: _int = -1,
 ) -> Tensor: ...
 def gradient(
-    input: Any, *, spacing: Any = None, dim: Any = None, edge_order: _int = 1, axis: Any = None,
+    input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order: _int = 1, axis: Any = None,
 ) -> tuple[Tensor, ...]: ...
 @overload
 def trapezoid(y: Tensor, x: Tensor, *, dim: _int = -1, dx: Any = None, axis: _int = -1) -> Tensor: ...
@@ -790,10 +796,11 @@ def histc(
     out: Tensor | None = None,
 ) -> Tensor: ...
 def histogram(
-    input: Tensor, bins: Any = 100, *, range: Any = None, weight: Any = None, density: _bool = False, out: Any = None,
+    input: Tensor, bins: Any = 100, *, range: Any = None, weight: Tensor | None = None, density: _bool = False,
+    out: Any = None,
 ) -> _return_types.histogram: ...
 def histogramdd(
-    input: Tensor, bins: Any, range: Any = None, weight: Any = None, density: _bool = False,
+    input: Tensor, bins: Any, range: Any = None, weight: Tensor | None = None, density: _bool = False,
 ) -> _return_types.histogramdd: ...
 def searchsorted(
     sorted_sequence: Tensor, input: Tensor | _int | _float | _complex, *, out_int32: _bool = False,
@@ -823,7 +830,7 @@ def index_reduce(
     out: Tensor | None = None,
 ) -> Tensor: ...
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor: ...
-def nonzero_static(input: Any, *, size: _int, fill_value: _int = -1, out: Any = None) -> Tensor: ...
+def nonzero_static(input: Tensor, *, size: _int, fill_value: _int = -1, out: Any = None) -> Tensor: ...
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor: ...
 @overload
 def scatter_reduce(
@@ -1029,22 +1036,22 @@ def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: 
 def dist(input: Tensor, other: Tensor, p: _int | _float | _complex = 2) -> Tensor: ...
 @overload
 def frobenius_norm(
-    input: Any, dim: _int | tuple[_int, ...] | list[_int], keepdim: _bool = False, *, out: Any = None,
+    input: Tensor, dim: _int | tuple[_int, ...] | list[_int], keepdim: _bool = False, *, out: Any = None,
     keepdims: _bool = False,
 ) -> Tensor: ...
 @overload
 def frobenius_norm(
-    input: Any, *, axis: _int | tuple[_int, ...] | list[_int], keepdim: _bool = False, out: Any = None,
+    input: Tensor, *, axis: _int | tuple[_int, ...] | list[_int], keepdim: _bool = False, out: Any = None,
     keepdims: _bool = False,
 ) -> Tensor: ...
 def norm(
     input: Tensor, p: _float | str | None = 'fro', dim: _int | tuple[_int, ...] | list[_int] | None = None,
-    keepdim: _bool = False, dtype: Any = None, *, out: Any = None,
+    keepdim: _bool = False, dtype: _dtype | None = None, *, out: Any = None,
     axis: _int | tuple[_int, ...] | list[_int] | None = None, keepdims: _bool = False,
 ) -> Tensor: ...
 def norm_except_dim(v: Tensor, pow: _int = 2, dim: _int = 0, *, axis: _int = 0) -> Tensor: ...
 def nuclear_norm(
-    input: Any, dim: Any = ..., keepdim: _bool = False, *, out: Any = None, axis: Any = ..., keepdims: _bool = False,
+    input: Tensor, dim: Any = ..., keepdim: _bool = False, *, out: Any = None, axis: Any = ..., keepdims: _bool = False,
 ) -> Tensor: ...
 @overload
 def renorm(
@@ -1057,7 +1064,7 @@ def renorm(
     out: Tensor | None = None,
 ) -> Tensor: ...
 def geqrf(input: Tensor, *, out: Sequence[Tensor] | None = None) -> _return_types.geqrf: ...
-def lu(A: Any, pivot: _bool = True, get_infos: _bool = False, out: Any = None) -> Tensor | Any: ...
+def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False, out: Any = None) -> Tensor | Any: ...
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def lu_unpack(
     LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unpack_pivots: _bool = True, *,
@@ -1248,12 +1255,12 @@ def as_strided_(
     input: Tensor, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None = None,
 ) -> Tensor: ...
 def empty_permuted(
-    size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = None,
+    size: Any, physical_layout: Any, *, dtype: _dtype | None = None, layout: Any = None,
     device: _device | str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False,
 ) -> Tensor: ...
 def empty_strided(
-    size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: _device | str | _int | None = None,
-    requires_grad: _bool = False, pin_memory: _bool = False,
+    size: Any, stride: Any, *, dtype: _dtype | None = None, layout: Any = None,
+    device: _device | str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False,
 ) -> Tensor: ...
 def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor: ...
 def atleast_1d(*tensors: Any) -> Tensor: ...
@@ -1406,31 +1413,31 @@ def resize_as_sparse_(input: Any, the_template: Any) -> Tensor: ...
 def row_indices_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def smm(input: Tensor, mat2: Tensor) -> Tensor: ...
 def sparse_bsc_tensor(
-    ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, *, dtype: Any = None,
+    ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, *, dtype: _dtype | None = None,
     device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
     check_invariants: _bool | None = None,
 ) -> Tensor: ...
 def sparse_bsr_tensor(
-    crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *, dtype: Any = None, device: Any = None,
-    pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None,
+    crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *, dtype: _dtype | None = None,
+    device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None,
 ) -> Tensor: ...
 def sparse_compressed_tensor(
-    compressed_indices: Tensor, plain_indices: Tensor, values: Tensor, size: Any = None, *, dtype: Any = None,
+    compressed_indices: Tensor, plain_indices: Tensor, values: Tensor, size: Any = None, *, dtype: _dtype | None = None,
     layout: Any = None, device: _device | str | _int | None = None, pin_memory: _bool = False,
     requires_grad: _bool = False, check_invariants: _bool | None = None,
 ) -> Tensor: ...
 def sparse_coo_tensor(
-    indices: Any = None, values: Any = None, size: Any = None, *, dtype: Any = None,
+    indices: Any = None, values: Any = None, size: Any = None, *, dtype: _dtype | None = None,
     device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
     check_invariants: _bool | None = None, is_coalesced: _bool | None = None,
 ) -> Tensor: ...
 def sparse_csc_tensor(
-    ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, *, dtype: Any = None,
+    ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, *, dtype: _dtype | None = None,
     device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
     check_invariants: _bool | None = None,
 ) -> Tensor: ...
 def sparse_csr_tensor(
-    crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *, dtype: Any = None,
+    crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *, dtype: _dtype | None = None,
     device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
     check_invariants: _bool | None = None,
 ) -> Tensor: ...
@@ -1626,9 +1633,9 @@ def sym_min(a: Any, b: Any) -> Any: ...
 def sym_not(a: Any) -> _bool: ...
 def sym_sqrt(a: Any) -> _float: ...
 def sym_sum(*args: Any) -> Any: ...
-def as_tensor(data: Any, dtype: Any = None, device: _device | str | _int | None = None) -> Tensor: ...
+def as_tensor(data: Any, dtype: _dtype | None = None, device: _device | str | _int | None = None) -> Tensor: ...
 def asarray(
-    obj: Any, *, dtype: Any = None, device: _device | str | _int | None = None, copy: _bool | None = None,
+    obj: Any, *, dtype: _dtype | None = None, device: _device | str | _int | None = None, copy: _bool | None = None,
     requires_grad: _bool = False,
 ) -> Tensor: ...
 def from_dlpack(ext_tensor: Any) -> Tensor: ...
@@ -1659,22 +1666,22 @@ def use_deterministic_algorithms(mode: _bool, *, warn_only: _bool = False) -> No
 def get_num_threads() -> _int: ...
 def set_num_threads(count: _int, /) -> None: ...
 def arange(
-    start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = None, layout: _layout = ...,
+    start: Any = None, end: Any = None, step: Any = 1, *, dtype: _dtype | None = None, layout: _layout = ...,
     device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
     out: Any = None,
 ) -> Tensor: ...
 def linspace(
-    start: Any, end: Any, steps: _int, *, dtype: Any = None, layout: _layout = ...,
+    start: Any, end: Any, steps: _int, *, dtype: _dtype | None = None, layout: _layout = ...,
     device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
     out: Any = None,
 ) -> Tensor: ...
 def logspace(
-    start: Any, end: Any, steps: _int, base: _float = 10.0, *, dtype: Any = None, layout: _layout = ...,
+    start: Any, end: Any, steps: _int, base: _float = 10.0, *, dtype: _dtype | None = None, layout: _layout = ...,
     device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
     out: Any = None,
 ) -> Tensor: ...
 def range(
-    start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, layout: _layout = ...,
+    start: Any = 0, end: Any = None, step: Any = 1, *, dtype: _dtype | None = None, layout: _layout = ...,
     device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
     out: Any = None,
 ) -> Tensor: ...
@@ -1689,25 +1696,26 @@ def triu_indices(
 def binomial(count: Tensor, prob: Tensor, generator: _Generator | None = None) -> Tensor: ...
 def poisson(input: Tensor, generator: _Generator | None = None) -> Tensor: ...
 def bartlett_window(
-    window_length: _int, periodic: _bool = True, *, dtype: Any = None, layout: _layout = ...,
+    window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: _layout = ...,
     device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
 ) -> Tensor: ...
 def blackman_window(
-    window_length: _int, periodic: _bool = True, *, dtype: Any = None, layout: _layout = ...,
+    window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: _layout = ...,
     device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
 ) -> Tensor: ...
 def hamming_window(
-    window_length: _int, periodic: _bool = True, alpha: _float = 0.54, beta: _float = 0.46, *, dtype: Any = None,
-    layout: _layout = ..., device: _device | str | _int | None = None, pin_memory: _bool = False,
-    requires_grad: _bool = False,
+    window_length: _int, periodic: _bool = True, alpha: _float = 0.54, beta: _float = 0.46, *,
+    dtype: _dtype | None = None, layout: _layout = ..., device: _device | str | _int | None = None,
+    pin_memory: _bool = False, requires_grad: _bool = False,
 ) -> Tensor: ...
 def hann_window(
-    window_length: _int, periodic: _bool = True, *, dtype: Any = None, layout: _layout = ...,
+    window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: _layout = ...,
     device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
 ) -> Tensor: ...
 def kaiser_window(
-    window_length: _int, periodic: _bool = True, beta: _float = 12.0, *, dtype: Any = None, layout: _layout = ...,
-    device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
+    window_length: _int, periodic: _bool = True, beta: _float = 12.0, *, dtype: _dtype | None = None,
+    layout: _layout = ..., device: _device | str | _int | None = None, pin_memory: _bool = False,
+    requires_grad: _bool = False,
 ) -> Tensor: ...
 def conv1d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1,
@@ -1754,10 +1762,10 @@ def max_pool1d_with_indices(
     input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False,
 ) -> tuple[Tensor, Tensor]: ...
 def max_pool2d(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False,
+    input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False,
 ) -> Tensor: ...
 def max_pool3d(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False,
+    input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False,
 ) -> Tensor: ...
 def affine_grid_generator(theta: Tensor, size: Sequence[_int], align_corners: _bool) -> Tensor: ...
 def grid_sampler(
@@ -1825,10 +1833,10 @@ def native_batch_norm(
     eps: _float, *, out: Any = None,
 ) -> tuple[Tensor, Tensor, Tensor]: ...
 def native_group_norm(
-    input: Any, weight: Any, bias: Any, N: _int, C: _int, HxW: _int, group: _int, eps: _float,
+    input: Tensor, weight: Tensor, bias: Tensor, N: _int, C: _int, HxW: _int, group: _int, eps: _float,
 ) -> tuple[Tensor, Tensor, Tensor]: ...
 def native_layer_norm(
-    input: Any, normalized_shape: Sequence[_int], weight: Any, bias: Any, eps: _float,
+    input: Tensor, normalized_shape: Sequence[_int], weight: Tensor | None, bias: Tensor | None, eps: _float,
 ) -> tuple[Tensor, Tensor, Tensor]: ...
 def rms_norm(
     input: Tensor, normalized_shape: Sequence[_int], weight: Tensor | None = None, eps: _float | None = None,
@@ -2094,7 +2102,7 @@ def _foreach_clone(self: Sequence[Tensor], *args: Any, **kwargs: Any) -> tuple[T
 def _foreach_copy_(self: Any, src: Any, non_blocking: _bool = False) -> Tensor: ...
 def _foreach_max(self: Sequence[Tensor], *args: Any, **kwargs: Any) -> tuple[Tensor, ...]: ...
 def _foreach_mm(self: Any, mat2: Any) -> tuple[Tensor, ...]: ...
-def _foreach_norm(self: Sequence[Tensor], ord: Any = 2, dtype: Any = None) -> tuple[Tensor, ...]: ...
+def _foreach_norm(self: Sequence[Tensor], ord: Any = 2, dtype: _dtype | None = None) -> tuple[Tensor, ...]: ...
 def _foreach_zero_(self: Sequence[Tensor], *args: Any, **kwargs: Any) -> Tensor: ...
 
 __all__ = ["e", "inf", "nan", "pi", "return_types", "version", "torch_version", "device", "bfloat16", "bit",

@@ -395,6 +395,6 @@ def narrow_copy(x: Array, dim: int, start: int, length: int) -> Any:
     return x[(*(slice(None),) * dim, slice(start, start + length))].copy()
 
 
-def detach_copy(x: Any) -> Any:
+def detach_copy(x: Array) -> Any:
     """A row-major copy."""
     return np.array(x, order="C")

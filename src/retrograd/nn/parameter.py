@@ -216,7 +216,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
 
     cls_to_become = Tensor
 
-    def __new__(cls, requires_grad: bool = False, device: DeviceLike | None = None, dtype: Any = None,
+    def __new__(cls, requires_grad: bool = False, device: DeviceLike | None = None, dtype: torch_dtype | None = None,
                 persistent: bool = True) -> Any:
         buffer = _over(cls, empty(0, device=device, dtype=dtype))
         if requires_grad:

@@ -252,7 +252,7 @@ def div_number(x: Array, number: Any) -> Any:
     return np.divide(x, number, out=...)
 
 
-def filled(x: Any, value: Any) -> Any:
+def filled(x: Array, value: Any) -> Any:
     """An array like x that holds the number everywhere."""
     return np.full_like(x, value)
 
@@ -276,7 +276,7 @@ def fill_all(x: Array, value: Any) -> None:
     x[...] = value
 
 
-def zeroed(x: Any) -> Any:
+def zeroed(x: Array) -> Any:
     """Zeros like x."""
     return np.zeros_like(x)
 

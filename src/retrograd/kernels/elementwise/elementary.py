@@ -133,7 +133,7 @@ def whole(ufunc: np.ufunc) -> Callable[..., Any]:
     return call
 
 
-def conjugate(x: Any, *, out: Any = ...) -> Any:
+def conjugate(x: Array, *, out: Any = ...) -> Any:
     """The complex conjugate. A real array keeps its dtype, bools included."""
     return np.conjugate(x, out=out) if x.dtype.kind == "c" else delivered(x.copy(), out)
 
@@ -261,7 +261,7 @@ def complex_of(x: Array, y: Array) -> Any:
     return out
 
 
-def polar(x: Any, y: Any) -> Any:
+def polar(x: Array, y: Array) -> Any:
     """The complex number with absolute value x and angle y."""
     return complex_of(x * np.cos(y), x * np.sin(y))
 
@@ -300,7 +300,7 @@ def part(x: Array, index: Any) -> Any:
 # Mantissas and exponents of floats
 
 
-def frexp(x: Any) -> tuple[Any, Any]:
+def frexp(x: Array) -> tuple[Any, Any]:
     """The mantissa, with an absolute value from 1 / 2 to 1, and the exponent of the power of 2."""
     mantissa, exponent = np.frexp(x)
     return np.asarray(mantissa), np.asarray(exponent)

@@ -191,7 +191,7 @@ def largest(candidates: Iterator[Any], count: int) -> tuple[Any, Any]:
     return best, chosen
 
 
-def gathered(x: Any, indices: Any, dims: int, disjoint: bool) -> Any:
+def gathered(x: Array, indices: Array, dims: int, disjoint: bool) -> Any:
     """The elements of images at these places, which count over the last `dims` dimensions."""
     return np.take_along_axis(lines(x, dims), lines(indices, dims), -1).reshape(indices.shape)
 

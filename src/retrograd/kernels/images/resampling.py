@@ -215,7 +215,7 @@ def affine_grid(theta: Array, sizes: tuple[int, ...], align: bool) -> Any:
     return points.reshape(len(theta), *sizes, len(sizes)).astype(theta.dtype, copy=False)
 
 
-def affine_grid_backward(g: Any, sizes: tuple[int, ...], align: bool) -> Any:
+def affine_grid_backward(g: Array, sizes: tuple[int, ...], align: bool) -> Any:
     """The adjoint of `affine_grid`."""
     wide = widened(g)
     base = affine_base(sizes, align, g.dtype).astype(wide.dtype, copy=False)

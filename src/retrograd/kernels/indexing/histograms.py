@@ -117,7 +117,7 @@ def histogram(x: Array, edges: Any, span: Any, density: bool) -> list[Any]:
     return weighted_histogram(x, None, edges, span, density)
 
 
-def weighted_histogram(x: Any, weight: Any, edges: Any, span: Any, density: bool) -> list[Any]:
+def weighted_histogram(x: Any, weight: Array | None, edges: Any, span: Any, density: bool) -> list[Any]:
     """The number of points in each bin, or their total weight, and the edges of the bins along each dimension.
 
     The last axis of `x` holds the coordinates. For each coordinate, `edges` is the number of bins or the edges of the

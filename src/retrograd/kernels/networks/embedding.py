@@ -95,7 +95,7 @@ def _equal_bags(weight: Array, index: Array, starts: Array, mode: int) -> tuple[
     return out if mode == SUM else np.divide(out, out.dtype.type(size), out=out), bags, sizes, chosen
 
 
-def _largest(out: Any, chosen: Any, rows: Any, index: Any, of: Any) -> None:
+def _largest(out: Array, chosen: Array, rows: Array, index: Array, of: Array) -> None:
     """Write the maximum of each bag, and the first row that has it."""
     if not rows.size:
         return

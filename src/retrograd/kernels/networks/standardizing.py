@@ -187,7 +187,7 @@ def _moments_of_rows(x: Array, ones: Array, eps: float, mean: Array, rstd: Array
     return far
 
 
-def standardize(x: Any, mean: Any, rstd: Any, axes: Any, eps: Any) -> Any:
+def standardize(x: Array, mean: Array, rstd: Array, axes: tuple[int, ...], eps: Any) -> Any:
     """(x - mean) * rstd. The mean and rstd are functions of x: its moments over the axes."""
     out = np.subtract(x, mean, out=..., dtype=np.result_type(x, mean))
     return np.multiply(out, rstd, out=out).astype(x.dtype, copy=False)

@@ -119,7 +119,7 @@ y1 = in_double(lambda x: _y(x, 1), "The Bessel function of the second kind, of o
 
 
 @in_double
-def spherical_j0(x: Any) -> Any:
+def spherical_j0(x: Array) -> Any:
     """sin(x) / x, with 1 at 0 and 0 at the infinities."""
     return np.where(np.isinf(x), 0.0, np.where(x == 0, 1.0, np.sin(x) / x))
 
@@ -130,13 +130,13 @@ _MIDDLE = 2.25              # up to this absolute value, an expansion in x itsel
 _LEAST = 2 / 3 * _MIDDLE ** 1.5
 
 
-def _airy_decaying(x: Any) -> Any:
+def _airy_decaying(x: Array) -> Any:
     zeta = 2 / 3 * x * np.sqrt(x)
     factor = chebyshev(tables.AI_DECAY, 1 / zeta, 0.0, 1 / _LEAST)
     return factor * np.exp(-zeta) / (2 * math.sqrt(math.pi) * np.sqrt(np.sqrt(x)))
 
 
-def _airy_oscillating(x: Any) -> Any:
+def _airy_oscillating(x: Array) -> Any:
     zeta = 2 / 3 * -x * np.sqrt(-x)
     ratio = 1 / (zeta * zeta)
     even, odd = [chebyshev(table, ratio, 0.0, 1 / _LEAST ** 2) for table in (tables.AI_SINE, tables.AI_COSINE)]
@@ -146,7 +146,7 @@ def _airy_oscillating(x: Any) -> Any:
 
 
 @in_double
-def airy_ai(x: Any) -> Any:
+def airy_ai(x: Array) -> Any:
     """Airy's function, which oscillates below 0 and decays above 0. It is nan at the infinities."""
     finite = np.isfinite(x)
     return by_parts(x, (np.abs(x) <= _MIDDLE, lambda x: chebyshev(tables.AI_MIDDLE, x, -_MIDDLE, _MIDDLE)),

@@ -107,7 +107,7 @@ shifted_chebyshev_w = in_double_of_two(lambda x, n: _w(2 * x - 1, n), "The polyn
 
 
 @in_double_of_two
-def laguerre_l(x: Any, n: Any) -> Any:
+def laguerre_l(x: Array, n: Array) -> Any:
     """Laguerre's polynomial of degree n at x."""
     return _recurrence(x, n, 1 - x, lambda k, x, q, p: ((2 * k + 1 - x) * q - k * p) / (k + 1))
 

@@ -215,7 +215,7 @@ def _lstm_layer(x: Tensor, states: Sequence[Tensor], weights: Any, sizes: Shape 
     return _projected(x, *others, *states, w_hr, sizes, reverse)
 
 
-def _rnn_refuses(x: Any, states: Any, weights: Any, tanh: bool) -> None:
+def _rnn_refuses(x: Tensor, states: Sequence[Tensor], weights: Any, tanh: bool) -> None:
     """Raise PyTorch's error if a plain layer does not exist for the dtype of its input."""
     if letter(x._array.dtype) == "c" and not tanh:
         raise NotImplementedError("clamp is not supported for complex types")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...foundations.devices import DeviceLike
+from ...foundations.dtypes import dtype as torch_dtype
 from ...tensors.functions.reductions import argmax
 from ...tensors.tensor import Tensor
 from ..borrowed import borrowing
@@ -48,7 +49,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     """
 
     def __init__(self, in_features: int, n_classes: int, cutoffs: Sequence[int], div_value: float = 4.0,
-                 head_bias: bool = False, device: DeviceLike | None = None, dtype: Any = None) -> None:
+                 head_bias: bool = False, device: DeviceLike | None = None, dtype: torch_dtype | None = None) -> None:
         super().__init__()
         limits = list(cutoffs)
         if not limits:

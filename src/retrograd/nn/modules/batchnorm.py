@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...foundations.devices import DeviceLike
-from ...foundations.dtypes import int64
+from ...foundations.dtypes import dtype as torch_dtype, int64
 from ...foundations.names import reached
 from ...tensors.functions.creation.creation import empty, zeros
 from ...tensors.tensor import Tensor
@@ -41,8 +41,8 @@ class _NormBase(_Affine):
                      "bias={bias}, track_running_stats={self.track_running_stats}")
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
-                 track_running_stats: bool = True, device: DeviceLike | None = None, dtype: Any = None, *,
-                 bias: bool = True) -> None:
+                 track_running_stats: bool = True, device: DeviceLike | None = None, dtype: torch_dtype | None = None,
+                 *, bias: bool = True) -> None:
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
@@ -148,7 +148,7 @@ class SyncBatchNorm(_BatchNorm):
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
                  track_running_stats: bool = True, process_group: Any = None, device: DeviceLike | None = None,
-                 dtype: Any = None, *, bias: bool = True) -> None:
+                 dtype: torch_dtype | None = None, *, bias: bool = True) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
         self.process_group = process_group
 
@@ -198,7 +198,7 @@ class _LazyNormBase(LazyModuleMixin):
     running_var: Any
 
     def __init__(self, eps: float = 1e-5, momentum: Any = 0.1, affine: bool = True, track_running_stats: bool = True,
-                 device: DeviceLike | None = None, dtype: Any = None, *, bias: bool = True) -> None:
+                 device: DeviceLike | None = None, dtype: torch_dtype | None = None, *, bias: bool = True) -> None:
         super().__init__(0, eps, momentum, False, False, device, dtype, bias=bias)
         self.affine, self.track_running_stats = affine, track_running_stats
         if affine:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...foundations.devices import DeviceLike
+from ...foundations.dtypes import dtype as torch_dtype
 from ...tensors.functions.images import convolution as functional
 from ...tensors.functions.images.padding import pad
 from ...tensors.tensor import Tensor
@@ -72,7 +73,7 @@ class _Forward(_ConvNd):
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
                  dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros",
-                 device: DeviceLike | None = None, dtype: Any = None) -> None:
+                 device: DeviceLike | None = None, dtype: torch_dtype | None = None) -> None:
         super().__init__()
         self._set_up(in_channels, out_channels, kernel_size, stride, padding, dilation, 0, groups, bias, padding_mode,
                      device, dtype)
@@ -137,7 +138,8 @@ class _ConvTransposeNd(_ConvNd):
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
                  output_padding: Any = 0, groups: int = 1, bias: bool = True, dilation: Any = 1,
-                 padding_mode: str = "zeros", device: DeviceLike | None = None, dtype: Any = None) -> None:
+                 padding_mode: str = "zeros", device: DeviceLike | None = None,
+                 dtype: torch_dtype | None = None) -> None:
         super().__init__()
         if padding_mode != "zeros":
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
@@ -236,7 +238,7 @@ class _LazyConvXdMixin(LazyModuleMixin):
 class _LazyForward(_LazyConvXdMixin):
     def __init__(self, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
                  groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: DeviceLike | None = None,
-                 dtype: Any = None) -> None:
+                 dtype: torch_dtype | None = None) -> None:
         super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode)
         self._begin_lazily(out_channels, bias, device, dtype)
 
@@ -244,7 +246,7 @@ class _LazyForward(_LazyConvXdMixin):
 class _LazyTransposed(_LazyConvXdMixin):
     def __init__(self, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
                  groups: int = 1, bias: bool = True, dilation: Any = 1, padding_mode: str = "zeros",
-                 device: DeviceLike | None = None, dtype: Any = None) -> None:
+                 device: DeviceLike | None = None, dtype: torch_dtype | None = None) -> None:
         super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode)
         self._begin_lazily(out_channels, bias, device, dtype)
 

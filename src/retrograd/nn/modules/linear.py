@@ -85,7 +85,7 @@ class Bilinear(Weighted):
                      "out_features={self.out_features}, bias={bias}")
 
     def __init__(self, in1_features: int, in2_features: int, out_features: int, bias: bool = True,
-                 device: DeviceLike | None = None, dtype: Any = None) -> None:
+                 device: DeviceLike | None = None, dtype: torch_dtype | None = None) -> None:
         super().__init__()
         if in1_features <= 0:
             raise ValueError(f"in1_features must be > 0, but got {in1_features}")
@@ -118,7 +118,7 @@ class LazyLinear(LazyModuleMixin, Linear):
     cls_to_become = Linear
 
     def __init__(self, out_features: int, bias: bool = True, device: DeviceLike | None = None,
-                 dtype: Any = None) -> None:
+                 dtype: torch_dtype | None = None) -> None:
         super().__init__(0, 0, False)
         self.weight = UninitializedParameter(device=device, dtype=dtype)
         self.out_features = out_features

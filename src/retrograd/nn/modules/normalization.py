@@ -74,7 +74,7 @@ class GroupNorm(_Affine):
     _options_text = "{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, bias={bias}"
 
     def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True,
-                 device: DeviceLike | None = None, dtype: Any = None, *, bias: bool = True) -> None:
+                 device: DeviceLike | None = None, dtype: torch_dtype | None = None, *, bias: bool = True) -> None:
         super().__init__()
         if num_channels % num_groups:
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
@@ -95,7 +95,7 @@ class RMSNorm(_Affine):
     _options_text = "{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
 
     def __init__(self, normalized_shape: Any, eps: float | None = None, elementwise_affine: bool = True,
-                 device: DeviceLike | None = None, dtype: Any = None) -> None:
+                 device: DeviceLike | None = None, dtype: torch_dtype | None = None) -> None:
         super().__init__()
         self.normalized_shape, self.eps, self.elementwise_affine = _shape(normalized_shape), eps, elementwise_affine
         self.register_parameter(

@@ -281,7 +281,7 @@ class RNNCellBase(Module):
     bias_ih, bias_hh = Member("_parameters"), Member("_parameters")
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: DeviceLike | None = None,
-                 dtype: Any = None) -> None:
+                 dtype: torch_dtype | None = None) -> None:
         super().__init__()
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
         rows = num_chunks * hidden_size                # a plus makes an int of a bool
@@ -323,7 +323,7 @@ class RNNCell(RNNCellBase):
     nonlinearity: str
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh",
-                 device: DeviceLike | None = None, dtype: Any = None) -> None:
+                 device: DeviceLike | None = None, dtype: torch_dtype | None = None) -> None:
         super().__init__(input_size, hidden_size, bias, 1, device, dtype)
         self.nonlinearity = nonlinearity
 
@@ -352,7 +352,7 @@ class LSTMCell(RNNCellBase):
     """
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: DeviceLike | None = None,
-                 dtype: Any = None) -> None:
+                 dtype: torch_dtype | None = None) -> None:
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
@@ -375,7 +375,7 @@ class GRUCell(RNNCellBase):
     """
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: DeviceLike | None = None,
-                 dtype: Any = None) -> None:
+                 dtype: torch_dtype | None = None) -> None:
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:

@@ -126,7 +126,7 @@ class TransformerEncoderLayer(_TransformerLayer):
     def __init__(self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
                  activation: _Activation = relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
                  norm_first: bool = False, bias: bool = True, device: DeviceLike | None = None,
-                 dtype: Any = None) -> None:
+                 dtype: torch_dtype | None = None) -> None:
         super().__init__()
         self._set_up(("self_attn",), d_model, nhead, dim_feedforward, dropout, layer_norm_eps, batch_first, norm_first,
                      bias, device, dtype)
@@ -331,7 +331,7 @@ class Transformer(Module):
                  dim_feedforward: int = 2048, dropout: float = 0.1, activation: _Activation = relu,
                  custom_encoder: Module | None = None, custom_decoder: Module | None = None,
                  layer_norm_eps: float = 1e-5, batch_first: bool = False, norm_first: bool = False, bias: bool = True,
-                 device: DeviceLike | None = None, dtype: Any = None) -> None:
+                 device: DeviceLike | None = None, dtype: torch_dtype | None = None) -> None:
         super().__init__()
         options = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias,
                    device, dtype)

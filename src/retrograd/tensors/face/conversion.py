@@ -29,7 +29,7 @@ _BUILTIN = (bool, int, float, complex)
 
 
 @public(event="aten::to", method=True)
-def to(self: TensorBase, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False,
+def to(self: TensorBase, *args: Any, dtype: torch_dtype | None = None, device: Any = None, non_blocking: bool = False,
        copy: bool = False, memory_format: Any = None) -> TensorBase:
     """The tensor in another type or on another device: `to(dtype)`, `to(device, dtype)` or `to(other)`.
 
@@ -279,7 +279,7 @@ def pin_memory(self: TensorBase, device: DeviceLike | None = None) -> TensorBase
 
 
 @public(method=True)
-def to_dense(self: TensorBase, dtype: Any = None, *, masked_grad: bool | None = None) -> TensorBase:
+def to_dense(self: TensorBase, dtype: torch_dtype | None = None, *, masked_grad: bool | None = None) -> TensorBase:
     """The tensor itself, since it is dense; or a conversion to `dtype`, if that is given."""
     return self if dtype is None else to(self, dtype)
 

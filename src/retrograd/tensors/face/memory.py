@@ -46,7 +46,7 @@ def _over(ndarray: Array) -> TensorBase:
 
 
 @public(for_modes=True)
-def as_tensor(data: Any, dtype: Any = None, device: DeviceLike | None = None) -> TensorBase:
+def as_tensor(data: Any, dtype: torch_dtype | None = None, device: DeviceLike | None = None) -> TensorBase:
     """`data` as a tensor: a tensor of that type itself, an array of that type as shared memory, all else as a copy.
 
     A conversion of a tensor is recorded.
@@ -59,7 +59,7 @@ def as_tensor(data: Any, dtype: Any = None, device: DeviceLike | None = None) ->
 
 
 @public(for_modes=True)
-def asarray(obj: Any, *, dtype: Any = None, device: DeviceLike | None = None, copy: bool | None = None,
+def asarray(obj: Any, *, dtype: torch_dtype | None = None, device: DeviceLike | None = None, copy: bool | None = None,
             requires_grad: bool = False) -> TensorBase:
     """`obj` as a tensor, over the same memory if `obj` is a tensor, an array, a buffer, or an array of another library.
 
@@ -111,8 +111,9 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
 
 @public("from_file(str filename, bool? shared=None, int? size=0, *, dtype dtype=None, layout layout=None, device "
         "device=None, bool pin_memory=False, bool requires_grad=False)", strict=True)
-def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *, dtype: Any = None, layout: Any = None,
-              device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
+def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *, dtype: torch_dtype | None = None,
+              layout: Any = None, device: DeviceLike | None = None, pin_memory: bool = False,
+              requires_grad: bool = False) -> TensorBase:
     """A one-dimensional tensor over the first `size` numbers of a file. Writes reach the file if `shared`.
 
     If `shared`, a file that is too short grows, and a file that does not exist is made. Raises RuntimeError if the

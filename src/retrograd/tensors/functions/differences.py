@@ -93,7 +93,7 @@ def _check_joined(shape: tuple[int, ...], joined: tuple[int, ...], dim: int) -> 
 # Slopes
 
 @public(event="aten::gradient")
-def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> tuple[Any, ...]:
+def gradient(input: TensorBase, *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> tuple[Any, ...]:
     """The slopes of samples, a tensor of the input's shape for each dim in `dim`. None stands for all dims.
 
     `spacing` is the distance of the samples: a number for all dims, a number for each dim, or a 1-d tensor of
@@ -150,7 +150,7 @@ def _three_slices(x: TensorBase, dim: int, first: int) -> list[Any]:
     return [narrow(x, dim, first + i, 1) for i in range(3)]
 
 
-def _even_slopes(x: Any, step: Any, dim: int, edge_order: int) -> Any:
+def _even_slopes(x: TensorBase, step: Any, dim: int, edge_order: int) -> Any:
     """The slopes of samples with the distance `step`."""
     n = x._array.shape[dim]
     inner = _divided(sub(narrow(x, dim, 2, n - 2), narrow(x, dim, 0, n - 2)), step)
@@ -165,7 +165,7 @@ def _even_slopes(x: Any, step: Any, dim: int, edge_order: int) -> Any:
     return cat([_divided(first, step), _divided(inner, 2), _divided(last, step)], dim)
 
 
-def _uneven_slopes(x: Any, places: Any, dim: int, edge_order: int) -> Any:
+def _uneven_slopes(x: TensorBase, places: TensorBase, dim: int, edge_order: int) -> Any:
     """The slopes of samples at the coordinates `places`, from the parabola through each sample and its neighbors."""
     n, beside = x._array.shape[dim], (1,) * (x._array.ndim - 1 - dim)
     steps = diff(places)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from numbers import Number
 from typing import Any
 
+from ...foundations.dtypes import dtype as torch_dtype
 from ..arguments.dims import kind_of
 from ..state.base import TensorBase
 from .linalg.norms import vector_norm
@@ -190,7 +191,7 @@ def _foreach_mm(self: Any, mat2: Any) -> tuple[Any, ...]:
     return tuple([x.mm(other) for x, other in zip(self, others)])
 
 
-def _foreach_norm(self: Sequence[TensorBase], ord: Any = 2, dtype: Any = None) -> tuple[Any, ...]:
+def _foreach_norm(self: Sequence[TensorBase], ord: Any = 2, dtype: torch_dtype | None = None) -> tuple[Any, ...]:
     """The norm of each tensor of a list, as of one long vector."""
     if not isinstance(ord, (int, float)):
         raise TypeError(f"_foreach_norm(): argument 'ord' (position 2) must be Number, not {kind_of(ord)}")

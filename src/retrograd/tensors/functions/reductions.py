@@ -206,7 +206,7 @@ def hash_tensor(input: TensorBase, dim: Dims = (), *, keepdim: bool = False, mod
 
 
 @public(event="aten::sum_to_size", method=True)
-def sum_to_size(input: Any, *sizes: Any, size: Any = None) -> Any:
+def sum_to_size(input: TensorBase, *sizes: Any, size: Any = None) -> Any:
     """The tensor, summed to the shape `size` over the dims that a broadcast from `size` repeats.
 
     Sizes are given one by one, or as a sequence. If the tensor has the shape already, the result is the tensor itself.
@@ -228,7 +228,7 @@ def sum_to_size(input: Any, *sizes: Any, size: Any = None) -> Any:
 # NumPy's functions
 
 def _np_reduction(function: Callable[..., Any]) -> Callable[..., Any]:
-    def reduction(a: TensorBase, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
+    def reduction(a: TensorBase, axis: Any = None, dtype: torch_dtype | None = None, *, keepdims: bool = False) -> Any:
         options = {} if dtype is None else {"dtype": torch_dtype.of[np.dtype(dtype)]}
         if axis is None and not keepdims:
             return function(a, **options)
@@ -245,7 +245,7 @@ def _np_moment(function: Callable[..., Any]) -> Callable[..., Any]:
     return moment
 
 
-def _np_prod(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
+def _np_prod(a: TensorBase, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
     """`np.prod`. Several axes are reduced one after the other."""
     dtype = None if dtype is None else np.dtype(dtype)
     if axis is None and not keepdims:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...foundations.devices import DeviceLike
+from ...foundations.dtypes import dtype as torch_dtype
 from ...foundations.names import reached
 from ..recording.public import public
 from ..state.base import TensorBase
@@ -18,7 +19,7 @@ def implementation(name: str) -> Any:
 
 
 @public()
-def sparse_coo_tensor(indices: Any = None, values: Any = None, size: Any = None, *, dtype: Any = None,
+def sparse_coo_tensor(indices: Any = None, values: Any = None, size: Any = None, *, dtype: torch_dtype | None = None,
                       device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False,
                       check_invariants: bool | None = None, is_coalesced: bool | None = None) -> TensorBase:
     """A sparse tensor of indices (sparse_dim, nnz) and values (nnz, *dense sizes).
@@ -39,7 +40,7 @@ def sparse_coo_tensor(indices: Any = None, values: Any = None, size: Any = None,
 
 @public()
 def sparse_compressed_tensor(compressed_indices: TensorBase, plain_indices: TensorBase, values: TensorBase,
-                             size: Any = None, *, dtype: Any = None, layout: Any = None,
+                             size: Any = None, *, dtype: torch_dtype | None = None, layout: Any = None,
                              device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False,
                              check_invariants: bool | None = None) -> TensorBase:
     """A sparse matrix with compressed rows (`layout=torch.sparse_csr`) or columns (`layout=torch.sparse_csc`)."""
@@ -49,9 +50,9 @@ def sparse_compressed_tensor(compressed_indices: TensorBase, plain_indices: Tens
 
 
 @public()
-def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *, dtype: Any = None,
-                      device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False,
-                      check_invariants: bool | None = None) -> TensorBase:
+def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *,
+                      dtype: torch_dtype | None = None, device: DeviceLike | None = None, pin_memory: bool = False,
+                      requires_grad: bool = False, check_invariants: bool | None = None) -> TensorBase:
     """A sparse matrix with compressed rows. Row i has the values from `crow_indices[i]` to `crow_indices[i + 1]`.
 
     >>> import retrograd as torch
@@ -65,9 +66,9 @@ def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: An
 
 
 @public()
-def sparse_csc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, *, dtype: Any = None,
-                      device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False,
-                      check_invariants: bool | None = None) -> TensorBase:
+def sparse_csc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, *,
+                      dtype: torch_dtype | None = None, device: DeviceLike | None = None, pin_memory: bool = False,
+                      requires_grad: bool = False, check_invariants: bool | None = None) -> TensorBase:
     """A sparse matrix with compressed columns. See `torch.sparse_csr_tensor`."""
     return implementation("sparse_csc_tensor")(  # type: ignore[no-any-return]
         ccol_indices, row_indices, values, size, dtype=dtype, device=device, requires_grad=requires_grad,
@@ -75,9 +76,9 @@ def sparse_csc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: An
 
 
 @public()
-def sparse_bsr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *, dtype: Any = None,
-                      device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
-                      check_invariants: bool | None = None) -> TensorBase:
+def sparse_bsr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *,
+                      dtype: torch_dtype | None = None, device: Any = None, pin_memory: bool = False,
+                      requires_grad: bool = False, check_invariants: bool | None = None) -> TensorBase:
     """A sparse matrix of blocks with compressed rows of blocks. `values` has the blocks, as (nnz, rows, columns).
 
     >>> import retrograd as torch
@@ -90,9 +91,9 @@ def sparse_bsr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: An
 
 
 @public()
-def sparse_bsc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, *, dtype: Any = None,
-                      device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False,
-                      check_invariants: bool | None = None) -> TensorBase:
+def sparse_bsc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, *,
+                      dtype: torch_dtype | None = None, device: DeviceLike | None = None, pin_memory: bool = False,
+                      requires_grad: bool = False, check_invariants: bool | None = None) -> TensorBase:
     """A sparse matrix of blocks with compressed columns of blocks. See `torch.sparse_bsr_tensor`."""
     return implementation("sparse_bsc_tensor")(  # type: ignore[no-any-return]
         ccol_indices, row_indices, values, size, dtype=dtype, device=device, requires_grad=requires_grad,

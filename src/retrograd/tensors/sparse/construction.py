@@ -37,7 +37,7 @@ class Invariants:
     checked = False
 
 
-def _data(value: Any, dtype: Any = None) -> Any:
+def _data(value: Any, dtype: torch_dtype | None = None) -> Any:
     """The tensor `value`, or a tensor made of data; in another dtype if that is given."""
     if not isinstance(value, TensorBase):
         return tensor(value, dtype=dtype)
@@ -169,7 +169,7 @@ def spdiags(diagonals: Any, offsets: Any, shape: Any, layout: Any = None) -> Any
 
 @sparse("sparse_compressed_tensor")
 def sparse_compressed_tensor(compressed_indices: Any, plain_indices: Any, values: TensorBase, size: Shape | None = None,
-                             *, dtype: Any = None, layout: Any = None, device: DeviceLike | None = None,
+                             *, dtype: torch_dtype | None = None, layout: Any = None, device: DeviceLike | None = None,
                              pin_memory: bool = False, requires_grad: bool = False,
                              check_invariants: bool | None = None) -> Any:
     """See `torch.sparse_compressed_tensor`."""

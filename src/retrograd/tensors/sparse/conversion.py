@@ -169,7 +169,7 @@ def coalesce(self: TensorBase) -> Any:
 
 
 @sparse("to_dense")
-def to_dense(self: Any, dtype: Any = None, *, masked_grad: bool | None = None) -> Any:
+def to_dense(self: Any, dtype: torch_dtype | None = None, *, masked_grad: bool | None = None) -> Any:
     if dtype is not None and isinstance(self._array, Coo):
         raise RuntimeError("dtype argument is not supported by sparse_to_dense. Call .to_dense().to(dtype).")
     masked = masked_grad is None or masked_grad or isinstance(self._array, Compressed)
@@ -295,8 +295,8 @@ def sparse_mask(self: TensorBase, mask: TensorBase) -> Any:
 # Dtypes, copies
 
 @sparse("to")
-def to(self: Any, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False, copy: bool = False,
-       memory_format: Any = None) -> Any:
+def to(self: Any, *args: Any, dtype: torch_dtype | None = None, device: Any = None, non_blocking: bool = False,
+       copy: bool = False, memory_format: Any = None) -> Any:
     if not is_sparse(self):
         return self.to(args[0].dtype)
     for value in args[:2]:
@@ -347,19 +347,19 @@ def new_tensor(self: Any, data: Any, **options: Any) -> Any:
 
 
 @sparse("tensor")
-def tensor(data: Any, *args: Any, dtype: Any = None, device: DeviceLike | None = None, requires_grad: bool = False,
-           pin_memory: bool = False) -> Any:
+def tensor(data: Any, *args: Any, dtype: torch_dtype | None = None, device: DeviceLike | None = None,
+           requires_grad: bool = False, pin_memory: bool = False) -> Any:
     warn_of_copy("torch.tensor")
     return to(clone(detach(data)), dtype=dtype).requires_grad_(requires_grad)
 
 
 @sparse("as_tensor", "asarray")
-def as_tensor(data: Any, dtype: Any = None, device: DeviceLike | None = None) -> Any:
+def as_tensor(data: Any, dtype: torch_dtype | None = None, device: DeviceLike | None = None) -> Any:
     return to(data, dtype=dtype, device=device)
 
 
 @sparse("zeros_like", "empty_like")
-def zeros_like(input: Any, *, dtype: Any = None, layout: Any = None, device: DeviceLike | None = None,
+def zeros_like(input: Any, *, dtype: torch_dtype | None = None, layout: Any = None, device: DeviceLike | None = None,
                pin_memory: bool = False, requires_grad: bool = False, memory_format: Any = None) -> Any:
     array, chosen = input._array, torch_dtype.of[input._array.dtype] if dtype is None else dtype
     if layout is strided:
@@ -372,8 +372,9 @@ def zeros_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Dev
 
 
 @sparse("new_zeros", "new_empty")
-def new_zeros(self: Any, *sizes: Any, size: Any = None, dtype: Any = None, device: DeviceLike | None = None,
-              requires_grad: bool = False, layout: Any = None, pin_memory: bool = False) -> Any:
+def new_zeros(self: Any, *sizes: Any, size: Any = None, dtype: torch_dtype | None = None,
+              device: DeviceLike | None = None, requires_grad: bool = False, layout: Any = None,
+              pin_memory: bool = False) -> Any:
     shape = size if size is not None else sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
     chosen = torch_dtype.of[self._array.dtype] if dtype is None else dtype
     return empty(tuple(shape), chosen).requires_grad_(requires_grad)

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...foundations.dtypes import legacy
+from ...foundations.dtypes import dtype as torch_dtype, legacy
 from ...foundations.errors import noted
 from ...kernels.sparse.arrays import Compressed, Coo, unsupported
 from ...ops import sparse as ops
@@ -260,7 +260,7 @@ def sspaddmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1,
 # Reductions
 
 @sparse("sum")
-def sum_(input: TensorBase, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def sum_(input: TensorBase, dim: Any = None, keepdim: bool = False, *, dtype: torch_dtype | None = None) -> Any:
     input = input if dtype is None else to(input, dtype)
     if dim is None or dim in ((), []):
         return record(sum_all, input, None)
@@ -271,7 +271,7 @@ def sum_(input: TensorBase, dim: Any = None, keepdim: bool = False, *, dtype: An
 
 
 @sparse("_sparse_sum")
-def sparse_sum(input: TensorBase, dim: Any = None, dtype: Any = None) -> Any:
+def sparse_sum(input: TensorBase, dim: Any = None, dtype: torch_dtype | None = None) -> Any:
     """`torch.sparse.sum`."""
     array = coo_of("coalesce" if dim is None else "sum", input)
     input = input if dtype is None else to(input, dtype)
@@ -286,19 +286,19 @@ def _softmax(op: Op, input: Any, dim: int, dtype: Any) -> Any:
 
 
 @sparse("_sparse_softmax")
-def softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
+def softmax(input: Any, dim: int, *, dtype: torch_dtype | None = None) -> Any:
     """`torch.sparse.softmax`."""
     return _softmax(ops.softmax, input, dim, dtype)
 
 
 @sparse("_sparse_log_softmax")
-def log_softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
+def log_softmax(input: Any, dim: int, *, dtype: torch_dtype | None = None) -> Any:
     """`torch.sparse.log_softmax`."""
     return _softmax(ops.log_softmax, input, dim, dtype)
 
 
 @sparse("norm")
-def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: torch_dtype | None = None) -> Any:
     if dim is not None:
         raise RuntimeError("norm_sparse currently only supports full reductions, so 'dim' must either be empty or "
                            "contain all dimensions of the input. Call it on x.to_dense().")

@@ -49,7 +49,7 @@ def target(*args: Any, **kwargs: Any) -> tuple[Any, Any, Any]:
     return _named(*args, **kwargs)
 
 
-def _named(*args: Any, tensor: Tensor | None = None, device: DeviceLike | None = None, dtype: Any = None,
+def _named(*args: Any, tensor: Tensor | None = None, device: DeviceLike | None = None, dtype: torch_dtype | None = None,
            non_blocking: bool = False, copy: bool = False, memory_format: Any = None) -> tuple[Any, Any, Any]:
     given = args or (() if tensor is None else (tensor,))
     if given:

@@ -47,8 +47,8 @@ _complex = recorded(ops.complex_)
 
 
 @public(for_modes=True)
-def tensor(data: Any, *, dtype: Any = None, device: DeviceLike | None = None, requires_grad: bool = False,
-           pin_memory: bool = False) -> TensorBase:
+def tensor(data: Any, *, dtype: torch_dtype | None = None, device: DeviceLike | None = None,
+           requires_grad: bool = False, pin_memory: bool = False) -> TensorBase:
     """A new leaf tensor with a copy of `data`: a number, nested sequences of numbers, an array or a tensor.
 
     If `dtype` is not given, the data decide it: Python floats give the default dtype (float32), ints give int64.
@@ -72,8 +72,9 @@ def warn_of_copy(function: str) -> None:
 
 
 @public(event="aten::scalar_tensor", for_modes=True)
-def scalar_tensor(s: Any, *, dtype: Any = None, layout: Layout = strided, device: DeviceLike | None = None,
-                  pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
+def scalar_tensor(s: Any, *, dtype: torch_dtype | None = None, layout: Layout = strided,
+                  device: DeviceLike | None = None, pin_memory: bool = False,
+                  requires_grad: bool = False) -> TensorBase:
     """A 0-d tensor that holds the number `s`. Its dtype is `dtype`, or the default float dtype."""
     target = element_type("scalar_tensor", dtype)
     return made(np.full((), filling(number("scalar_tensor", "s", 1, s), target), target), device, requires_grad)
@@ -86,8 +87,8 @@ def _with_layout(shape: tuple[int, ...], layout: Layout, dtype: Any, device: Any
 
 
 @public(out=rule(gradient=CONSTANT, typed=True, repeated=True, notice=""), event="aten::zeros")
-def zeros(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = strided, device: DeviceLike | None = None,
-          pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
+def zeros(*sizes: Any, size: Any = None, dtype: torch_dtype | None = None, layout: Layout = strided,
+          device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """A tensor of zeros. The shape is given as `zeros(2, 3)` or `zeros((2, 3))`.
 
     The dtype is `dtype`, or the default float dtype. Raises RuntimeError for a negative size.
@@ -102,8 +103,8 @@ def zeros(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = str
 
 
 @public(out=rule(gradient=CONSTANT, typed=True, repeated=True, notice=""), event="aten::ones")
-def ones(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = strided, device: DeviceLike | None = None,
-         pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
+def ones(*sizes: Any, size: Any = None, dtype: torch_dtype | None = None, layout: Layout = strided,
+         device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """A tensor of ones. The shape is given as `ones(2, 3)` or `ones((2, 3))`.
 
     The dtype is `dtype`, or the default float dtype. Raises RuntimeError for a negative size.
@@ -117,8 +118,8 @@ def ones(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = stri
 
 
 @public(out=rule(gradient=RESIZED, typed=True, repeated=True, notice=""), event="aten::empty")
-def empty(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = strided, device: DeviceLike | None = None,
-          pin_memory: bool = False, requires_grad: bool = False,
+def empty(*sizes: Any, size: Any = None, dtype: torch_dtype | None = None, layout: Layout = strided,
+          device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False,
           memory_format: MemoryFormat | None = None) -> TensorBase:
     """A tensor whose elements are not initialized. The shape is given as `empty(2, 3)` or `empty((2, 3))`.
 
@@ -135,8 +136,8 @@ def empty(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = str
 
 
 @public(out=rule(gradient=CONSTANT, typed=True, repeated=True, notice=""), event="aten::full")
-def full(size: Any, fill_value: Any, *, dtype: Any = None, layout: Layout = strided, device: DeviceLike | None = None,
-         pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
+def full(size: Any, fill_value: Any, *, dtype: torch_dtype | None = None, layout: Layout = strided,
+         device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """A tensor of shape `size` filled with the number `fill_value`.
 
     If `dtype` is not given, the number decides the dtype. Raises RuntimeError if the number does not fit the dtype.
@@ -152,8 +153,8 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, layout: Layout = stri
 
 
 @public(out=rule(gradient=CONSTANT, typed=True, repeated=True, notice=""), event="aten::eye")
-def eye(n: int, m: int | None = None, *, dtype: Any = None, layout: Layout = strided, device: DeviceLike | None = None,
-        pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
+def eye(n: int, m: int | None = None, *, dtype: torch_dtype | None = None, layout: Layout = strided,
+        device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """A matrix of `n` rows and `m` columns (by default `n`), with ones on the diagonal and zeros elsewhere.
 
     The dtype is `dtype`, or the default float dtype. Raises RuntimeError if `n` or `m` is negative.
@@ -200,8 +201,8 @@ def _like(name: str, input: TensorBase, dtype: torch_dtype | None) -> tuple[Arra
 
 
 @public(event="aten::zeros_like")
-def zeros_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = None, device: DeviceLike | None = None,
-               pin_memory: bool = False, requires_grad: bool = False,
+def zeros_like(input: TensorBase, *, dtype: torch_dtype | None = None, layout: Layout | None = None,
+               device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False,
                memory_format: MemoryFormat | None = None) -> TensorBase:
     """Zeros with the shape, the dtype and the order in memory of `input`, unless an option says otherwise.
 
@@ -217,8 +218,8 @@ def zeros_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = 
 
 
 @public(event="aten::ones_like")
-def ones_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = None, device: DeviceLike | None = None,
-              pin_memory: bool = False, requires_grad: bool = False,
+def ones_like(input: TensorBase, *, dtype: torch_dtype | None = None, layout: Layout | None = None,
+              device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False,
               memory_format: MemoryFormat | None = None) -> TensorBase:
     """Ones with the shape, the dtype and the order in memory of `input`, unless an option says otherwise."""
     array, target = _like("ones_like", input, dtype)
@@ -226,8 +227,8 @@ def ones_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = N
 
 
 @public(event="aten::empty_like")
-def empty_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = None, device: DeviceLike | None = None,
-               pin_memory: bool = False, requires_grad: bool = False,
+def empty_like(input: TensorBase, *, dtype: torch_dtype | None = None, layout: Layout | None = None,
+               device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False,
                memory_format: MemoryFormat | None = None) -> TensorBase:
     """A tensor with the shape, the dtype and the order in memory of `input`. Its elements are not initialized."""
     array, target = _like("empty_like", input, dtype)
@@ -235,7 +236,7 @@ def empty_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = 
 
 
 @public(event="aten::full_like")
-def full_like(input: TensorBase, fill_value: Any, *, dtype: Any = None, layout: Layout | None = None,
+def full_like(input: TensorBase, fill_value: Any, *, dtype: torch_dtype | None = None, layout: Layout | None = None,
               device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False,
               memory_format: MemoryFormat | None = None) -> TensorBase:
     """The number `fill_value` in every element of a tensor like `input`: same shape, dtype and order in memory.
@@ -250,7 +251,7 @@ def full_like(input: TensorBase, fill_value: Any, *, dtype: Any = None, layout: 
 # With the dtype of another tensor
 
 @public(method=True)
-def new_tensor(self: TensorBase, data: Any, *, dtype: Any = None, device: DeviceLike | None = None,
+def new_tensor(self: TensorBase, data: Any, *, dtype: torch_dtype | None = None, device: DeviceLike | None = None,
                requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
     """`tensor(data)`. The dtype is `dtype`, or the dtype of this tensor."""
     if isinstance(data, TensorBase):
@@ -260,24 +261,27 @@ def new_tensor(self: TensorBase, data: Any, *, dtype: Any = None, device: Device
 
 
 @public(event="aten::new_zeros", method=True)
-def new_zeros(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None, device: DeviceLike | None = None,
-              requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
+def new_zeros(self: TensorBase, *sizes: Any, size: Any = None, dtype: torch_dtype | None = None,
+              device: DeviceLike | None = None, requires_grad: bool = False, layout: Layout = strided,
+              pin_memory: bool = False) -> TensorBase:
     """Zeros in the given shape. The dtype is `dtype`, or the dtype of this tensor."""
     target = self._array.dtype if dtype is None else element_type("new_zeros", dtype)
     return made(full_beside(self._array, shape_of("new_zeros", sizes, size), target, 0), device, requires_grad)
 
 
 @public(event="aten::new_ones", method=True)
-def new_ones(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None, device: DeviceLike | None = None,
-             requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
+def new_ones(self: TensorBase, *sizes: Any, size: Any = None, dtype: torch_dtype | None = None,
+             device: DeviceLike | None = None, requires_grad: bool = False, layout: Layout = strided,
+             pin_memory: bool = False) -> TensorBase:
     """Ones in the given shape. The dtype is `dtype`, or the dtype of this tensor."""
     target = self._array.dtype if dtype is None else element_type("new_ones", dtype)
     return made(full_beside(self._array, shape_of("new_ones", sizes, size), target, 1), device, requires_grad)
 
 
 @public(event="aten::new_empty", method=True)
-def new_empty(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None, device: DeviceLike | None = None,
-              requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
+def new_empty(self: TensorBase, *sizes: Any, size: Any = None, dtype: torch_dtype | None = None,
+              device: DeviceLike | None = None, requires_grad: bool = False, layout: Layout = strided,
+              pin_memory: bool = False) -> TensorBase:
     """A tensor whose elements are not initialized. The dtype is `dtype`, or the dtype of this tensor."""
     target = self._array.dtype if dtype is None else element_type("new_empty", dtype)
     shape = shape_of("new_empty", sizes, size)
@@ -287,8 +291,9 @@ def new_empty(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None
 
 
 @public(event="aten::new_full", method=True)
-def new_full(self: TensorBase, size: Any, fill_value: Any, *, dtype: Any = None, device: DeviceLike | None = None,
-             requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
+def new_full(self: TensorBase, size: Any, fill_value: Any, *, dtype: torch_dtype | None = None,
+             device: DeviceLike | None = None, requires_grad: bool = False, layout: Layout = strided,
+             pin_memory: bool = False) -> TensorBase:
     """A tensor of shape `size` filled with a number. The dtype is `dtype`, or the dtype of this tensor."""
     target = self._array.dtype if dtype is None else element_type("new_full", dtype)
     value = filling(number("new_full", "fill_value", 2, fill_value), target)

@@ -38,8 +38,9 @@ def _window(name: str, window_length: Any, periodic: Any, dtype: torch_dtype | N
 
 
 @public()
-def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Layout = strided,
-                    device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False) -> Any:
+def bartlett_window(window_length: int, periodic: bool = True, *, dtype: torch_dtype | None = None,
+                    layout: Layout = strided, device: DeviceLike | None = None, pin_memory: bool = False,
+                    requires_grad: bool = False) -> Any:
     """A triangle over `window_length` points. A periodic window, for spectra, is the symmetric window of one
     more point, without the last point.
 
@@ -50,23 +51,25 @@ def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = N
 
 
 @public()
-def blackman_window(window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Layout = strided,
-                    device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False) -> Any:
+def blackman_window(window_length: int, periodic: bool = True, *, dtype: torch_dtype | None = None,
+                    layout: Layout = strided, device: DeviceLike | None = None, pin_memory: bool = False,
+                    requires_grad: bool = False) -> Any:
     """Blackman's window: a constant and two cosines. It decreases to 0 at the ends."""
     return _window("blackman", window_length, periodic, dtype, device, requires_grad)
 
 
 @public()
 def hamming_window(window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, *,
-                   dtype: Any = None, layout: Layout = strided, device: DeviceLike | None = None,
+                   dtype: torch_dtype | None = None, layout: Layout = strided, device: DeviceLike | None = None,
                    pin_memory: bool = False, requires_grad: bool = False) -> Any:
     """Hamming's window: alpha - beta * cos. With the default parameters it stays above 0 at the ends."""
     return _window("hamming", window_length, periodic, dtype, device, requires_grad, alpha, beta)
 
 
 @public()
-def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Layout = strided,
-                device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False) -> Any:
+def hann_window(window_length: int, periodic: bool = True, *, dtype: torch_dtype | None = None,
+                layout: Layout = strided, device: DeviceLike | None = None, pin_memory: bool = False,
+                requires_grad: bool = False) -> Any:
     """Hann's window: (1 - cos) / 2, which decreases to 0 at the ends.
 
     >>> import retrograd as torch
@@ -77,7 +80,7 @@ def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = None,
 
 
 @public()
-def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype: Any = None,
+def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype: torch_dtype | None = None,
                   layout: Layout = strided, device: DeviceLike | None = None, pin_memory: bool = False,
                   requires_grad: bool = False) -> Any:
     """Kaiser's window. A larger `beta` gives a narrower window."""

@@ -157,8 +157,8 @@ def _check_kernel(x: Any, dilation: Shape, transposed: bool) -> None:
 
 @public("convolution(Tensor input, Tensor weight, Tensor? bias, ints stride, ints padding, ints dilation, "
         "bool transposed, ints output_padding, int groups)", strict=True)
-def convolution(input: TensorBase, weight: TensorBase, bias: Any, stride: Any, padding: Any, dilation: Any,
-                transposed: bool, output_padding: Any, groups: int) -> Any:
+def convolution(input: TensorBase, weight: TensorBase, bias: TensorBase | None, stride: Any, padding: Any,
+                dilation: Any, transposed: bool, output_padding: Any, groups: int) -> Any:
     """A convolution of an input (N, C, ...). The weight decides the number of spatial dimensions.
 
     The weight has the shape (O, C / groups, ...), or (C, O / groups, ...) if `transposed`; the bias (O), the result

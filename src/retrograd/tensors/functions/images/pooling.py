@@ -219,7 +219,7 @@ def _images(dims: int) -> Callable[..., Any]:
 
     Raises RuntimeError if the window does not fit, NotImplementedError for bools and complex numbers.
     """)
-    def function(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+    def function(input: TensorBase, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
                  ceil_mode: bool = False) -> Any:
         return maxima(name, input, kernel_size, stride, padding, dilation, ceil_mode, dims)[0]
 

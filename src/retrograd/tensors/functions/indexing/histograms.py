@@ -134,7 +134,7 @@ def histc(input: TensorBase, bins: int = 100, min: Any = 0, max: Any = 0) -> Any
     out=rule(overlap=FREE, gradient=UNDERIVED, exact=(
         _UNLIKE_HIST, "torch.histogram: input tensor and bin_edges tensor should have the same dtype, but got "
         "input {c_result} and bin_edges {c_out} for dimension 0")), method=True)
-def histogram(input: TensorBase, bins: Any = 100, *, range: Any = None, weight: Any = None,
+def histogram(input: TensorBase, bins: Any = 100, *, range: Any = None, weight: TensorBase | None = None,
               density: bool = False) -> return_types.histogram:
     """The number of elements, or the sum of their `weight`, in each bin, and the edges: `(hist, bin_edges)`.
 
@@ -156,7 +156,7 @@ def histogram(input: TensorBase, bins: Any = 100, *, range: Any = None, weight: 
 
 
 @public(event="aten::histogramdd")
-def histogramdd(input: TensorBase, bins: Any, range: Any = None, weight: Any = None,
+def histogramdd(input: TensorBase, bins: Any, range: Any = None, weight: TensorBase | None = None,
                 density: bool = False) -> return_types.histogramdd:
     """The histogram of points in several dimensions, as `(hist, bin_edges)`. See `histogram`.
 
@@ -182,7 +182,7 @@ def histogramdd(input: TensorBase, bins: Any, range: Any = None, weight: Any = N
     return return_types.histogramdd((hist, tuple(places)))
 
 
-def _binned(name: str, input: TensorBase, weight: Any, edges: Any, range: Any, density: Any) -> Any:
+def _binned(name: str, input: TensorBase, weight: TensorBase | None, edges: Any, range: Any, density: Any) -> Any:
     span = None if range is None else tuple(map(float, range))
     even, weighted = _histograms[name]
     if weight is None:

@@ -170,7 +170,7 @@ def _spread(axis: int, shape: tuple[int, ...], numbers: Array) -> Any:
 @public(
     out=rule(exact="nonzero_static: Expected out tensor to have scalar type {result} but got scalar type{out}",
         overlap=APART, gradient=UNASKED), method=True)
-def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
+def nonzero_static(input: TensorBase, *, size: int, fill_value: int = -1) -> Any:
     """The indices of the first `size` elements that are not 0, one row each. Other rows hold `fill_value`."""
     array = array_of("nonzero_static", input)
     count = as_int("nonzero_static", size, "size")
@@ -179,7 +179,7 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
     return plain(beyond(partial(_first_places, count, as_int("nonzero_static", fill_value, "fill_value")), array))
 
 
-def _first_places(count: int, fill_value: int, array: Any) -> Any:
+def _first_places(count: int, fill_value: int, array: Array) -> Any:
     """The indices of the first elements that are not 0."""
     rows = np.full((count, array.ndim), fill_value, np.int64)
     found = np.argwhere(array)[:count]

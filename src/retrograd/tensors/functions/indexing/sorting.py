@@ -296,7 +296,7 @@ def bincount(input: TensorBase, weights: TensorBase | None = None, minlength: in
 
 
 def _np_cumulative(function: Callable[..., Any]) -> Callable[..., Any]:
-    def cumulative(a: Any, axis: int | None = None, dtype: Any = None) -> Any:
+    def cumulative(a: Any, axis: int | None = None, dtype: torch_dtype | None = None) -> Any:
         return function(a, axis, dtype=dtype) if axis is not None else function(np.reshape(a, (-1,)), 0, dtype=dtype)
 
     return cumulative

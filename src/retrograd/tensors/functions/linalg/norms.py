@@ -146,7 +146,7 @@ def _spectral(input: TensorBase, first: int, second: int, keepdim: bool, target:
 
 
 @public()
-def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False, *, out: Any = None) -> Any:
+def nuclear_norm(input: TensorBase, dim: Any = (-2, -1), keepdim: bool = False, *, out: Any = None) -> Any:
     """The sum of the singular values of each matrix. See `torch.linalg.matrix_norm`."""
     if isinstance(dim, bool):                                   # nuclear_norm(x, True): the overload without dims
         dim, keepdim = (-2, -1), dim
@@ -188,7 +188,7 @@ def linalg_norm(input: TensorBase, ord: Any = None, dim: int | Sequence[int] | N
 
 
 @public(out=rule(exact=EXACT, overlap=FREE, blame="norm", repeated=True))
-def frobenius_norm(input: Any, dim: Dims, keepdim: bool = False) -> Any:
+def frobenius_norm(input: TensorBase, dim: Dims, keepdim: bool = False) -> Any:
     """The square root of the sum of squares over one or two dims; over all dims if `dim` is an empty tuple."""
     array = array_of("frobenius_norm", input)
     dims = [dim] if isinstance(dim, int) else [*dim]
@@ -201,7 +201,7 @@ def frobenius_norm(input: Any, dim: Dims, keepdim: bool = False) -> Any:
 
 @public(method=True)
 def norm(input: TensorBase, p: float | str | None = "fro", dim: Dims | None = None, keepdim: bool = False,
-         dtype: Any = None, *, out: Any = None) -> Any:
+         dtype: torch_dtype | None = None, *, out: Any = None) -> Any:
     """The p-norm of the elements over `dim`, or of all elements: (sum |x|^p)^(1/p). "fro" and None stand for p = 2.
 
     For p = inf and -inf it is the largest and the smallest |x|, for p = 0 the number of elements that are not 0, for

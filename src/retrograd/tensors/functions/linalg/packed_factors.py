@@ -86,7 +86,7 @@ def linalg_lu(A: TensorBase, *, pivot: bool = True) -> return_types.linalg_lu:
 
 
 @public(method=True)
-def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> TensorBase | Any:
+def lu(A: TensorBase, pivot: bool = True, get_infos: bool = False, out: Any = None) -> TensorBase | Any:
     """L and U in one matrix, and the pivots; with `get_infos` also the infos. An older form of
     `torch.linalg.lu_factor`."""
     warn_once("torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be "

@@ -40,7 +40,7 @@ def _check(x: TensorBase, kernel: str, op: Op, *constants: Any) -> None:
                                "This input cannot have requires_grad True. Use .detach().")
 
 
-def _one(x: Any, dtype: Any) -> Any:
+def _one(x: TensorBase, dtype: torch_dtype) -> Any:
     """The only number of a tensor, as a 0-d array."""
     if x._array.size != 1:
         raise RuntimeError(f"a Tensor with {x._array.size} elements cannot be converted to Scalar")

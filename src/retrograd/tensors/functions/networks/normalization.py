@@ -69,8 +69,8 @@ def _normalized_shape(name: str, x: Any, shape: Any, parameters: dict[str, Any],
 
 
 @public()
-def native_layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float) -> tuple[Any,
-                      Any, Any]:
+def native_layer_norm(input: TensorBase, normalized_shape: Sequence[int], weight: TensorBase | None,
+                      bias: TensorBase | None, eps: float) -> tuple[Any, Any, Any]:
     """The result of `layer_norm`, the means, and 1 / the deviations. The last two are constants."""
     return _by_layer(input, normalized_shape, weight, bias, eps)
 
@@ -142,7 +142,7 @@ def _check_groups(x: Array, channels: int, groups: int, weight: TensorBase | Non
 
 
 @public()
-def native_group_norm(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int,
+def native_group_norm(input: TensorBase, weight: TensorBase, bias: TensorBase, N: int, C: int, HxW: int, group: int,
                       eps: float) -> tuple[Any, Any, Any]:
     """The result of `group_norm` for N * C channels of HxW elements, the means, and 1 / the deviations."""
     x = array_of("native_group_norm", input)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.devices import DeviceLike
-from ....foundations.dtypes import DIFFERENTIABLE, Array, Shape
+from ....foundations.dtypes import DIFFERENTIABLE, Array, Shape, dtype as torch_dtype
 from ....foundations.errors import noted, user_site
 from ....foundations.modes import local
 from ....graph import versions
@@ -92,15 +92,16 @@ def geometry_of(name: str, array: Array, size: Any, stride: Any, offset: Any) ->
 
 
 @public()
-def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: DeviceLike | None = None,
-                  requires_grad: bool = False, pin_memory: bool = False) -> TensorBase:
+def empty_strided(size: Any, stride: Any, *, dtype: torch_dtype | None = None, layout: Any = None,
+                  device: DeviceLike | None = None, requires_grad: bool = False,
+                  pin_memory: bool = False) -> TensorBase:
     """A new tensor of this shape with these strides. Its elements are whatever the memory held."""
     target = options.element_type("empty_strided", dtype)
     return _new_strided("empty_strided", size, stride, target, device, requires_grad)
 
 
 @public()
-def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = None,
+def empty_permuted(size: Any, physical_layout: Any, *, dtype: torch_dtype | None = None, layout: Any = None,
                    device: DeviceLike | None = None, requires_grad: bool = False,
                    pin_memory: bool = False) -> TensorBase:
     """A new tensor whose dimensions lie in memory in the order of `physical_layout`, the outermost first.
@@ -131,7 +132,7 @@ def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout
 
 
 @public(method=True)
-def new_empty_strided(self: TensorBase, size: Any, stride: Any, *, dtype: Any = None, layout: Any = None,
+def new_empty_strided(self: TensorBase, size: Any, stride: Any, *, dtype: torch_dtype | None = None, layout: Any = None,
                       device: DeviceLike | None = None, requires_grad: bool = False,
                       pin_memory: bool = False) -> TensorBase:
     """A new tensor of this shape with these strides, by default in the dtype of `self`. See `empty_strided`."""

@@ -68,7 +68,7 @@ def _checked_sizes(name: str, size: Any) -> tuple[int, ...]:
 # The same elements in another shape
 
 @public(method=True)
-def view(input: TensorBase, *shape: Any, size: Any = None, dtype: Any = None) -> Any:
+def view(input: TensorBase, *shape: Any, size: Any = None, dtype: torch_dtype | None = None) -> Any:
     """A view of the same memory in another shape; with a dtype, a view of the same bytes in that dtype.
 
     One size may be -1. Raises RuntimeError if the number of elements differs or a copy is needed; `reshape` copies.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ....foundations.dtypes import C_NAMES, dtype as torch_dtype
+from ....foundations.dtypes import C_NAMES, Shape, dtype as torch_dtype
 from ....foundations.modes import local
 from ....graph.versions import new_lineage
 from ....ops import basic, view_copies as ops
@@ -85,15 +85,15 @@ def _copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
     return described(into_parts if name in _PARTS else copied)
 
 
-def _expand(input: Any, size: Any, *, implicit: bool = False) -> Any:
+def _expand(input: TensorBase, size: Shape, *, implicit: bool = False) -> Any:
     return shapes.expand(input, size)
 
 
-def _permute(input: Any, dims: Any) -> Any:
+def _permute(input: TensorBase, dims: tuple[int, ...]) -> Any:
     return axes.permute(input, dims)
 
 
-def _view(input: Any, size: Any = None, *, dtype: Any = None) -> Any:
+def _view(input: TensorBase, size: Shape | None = None, *, dtype: torch_dtype | None = None) -> Any:
     if isinstance(size, (tuple, list)):
         return shapes.view(shapes.contiguous(input), size)
     kind = size if dtype is None else dtype
@@ -103,7 +103,7 @@ def _view(input: Any, size: Any = None, *, dtype: Any = None) -> Any:
     return shapes.view(input, kind)
 
 
-def _range(input: Any, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Any:
+def _range(input: TensorBase, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Any:
     return slice_(input, *range_of(input, dim, start, end, step))
 
 
