@@ -1833,7 +1833,7 @@ def native_batch_norm(
     eps: _float, *, out: Any = None,
 ) -> tuple[Tensor, Tensor, Tensor]: ...
 def native_group_norm(
-    input: Tensor, weight: Tensor, bias: Tensor, N: _int, C: _int, HxW: _int, group: _int, eps: _float,
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, N: _int, C: _int, HxW: _int, group: _int, eps: _float,
 ) -> tuple[Tensor, Tensor, Tensor]: ...
 def native_layer_norm(
     input: Tensor, normalized_shape: Sequence[_int], weight: Tensor | None, bias: Tensor | None, eps: _float,

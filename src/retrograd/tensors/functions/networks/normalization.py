@@ -142,8 +142,8 @@ def _check_groups(x: Array, channels: int, groups: int, weight: TensorBase | Non
 
 
 @public()
-def native_group_norm(input: TensorBase, weight: TensorBase, bias: TensorBase, N: int, C: int, HxW: int, group: int,
-                      eps: float) -> tuple[Any, Any, Any]:
+def native_group_norm(input: TensorBase, weight: TensorBase | None, bias: TensorBase | None, N: int, C: int, HxW: int,
+                      group: int, eps: float) -> tuple[Any, Any, Any]:
     """The result of `group_norm` for N * C channels of HxW elements, the means, and 1 / the deviations."""
     x = array_of("native_group_norm", input)
     check_optional("native_group_norm", 2, weight=weight, bias=bias)

@@ -6,10 +6,10 @@ view records which operator made it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from ....foundations.dtypes import C_NAMES, Shape, dtype as torch_dtype
+from ....foundations.dtypes import C_NAMES, dtype as torch_dtype
 from ....foundations.modes import local
 from ....graph.versions import new_lineage
 from ....ops import basic, view_copies as ops
@@ -85,15 +85,16 @@ def _copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
     return described(into_parts if name in _PARTS else copied)
 
 
-def _expand(input: TensorBase, size: Shape, *, implicit: bool = False) -> Any:
+def _expand(input: TensorBase, size: Sequence[int], *, implicit: bool = False) -> Any:
     return shapes.expand(input, size)
 
 
-def _permute(input: TensorBase, dims: tuple[int, ...]) -> Any:
+def _permute(input: TensorBase, dims: Sequence[int]) -> Any:
     return axes.permute(input, dims)
 
 
-def _view(input: TensorBase, size: Shape | None = None, *, dtype: torch_dtype | None = None) -> Any:
+def _view(input: TensorBase, size: Sequence[int] | torch_dtype | None = None, *,
+          dtype: torch_dtype | None = None) -> Any:
     if isinstance(size, (tuple, list)):
         return shapes.view(shapes.contiguous(input), size)
     kind = size if dtype is None else dtype
