@@ -1,7 +1,7 @@
 """torch._functorch.vmap: `vmap`, a function of one sample, called on a whole batch at once.
 
 The steps of a call have PyTorch's names and arguments: `_process_batched_inputs`, `_create_batched_inputs`,
-`_unwrap_batched`. Packages with containers of tensors put steps of their own in the place of these.
+`_unwrap_batched`. Packages with containers of tensors put steps of their own in place of these.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class _Options:
     check_stride: bool
 
     def tolerances(self, *names: str) -> tuple[float, float]:
-        """The given tolerances, or those of the dtypes, of which the larger one counts."""
+        """The given tolerances, or the larger tolerances of the two dtypes."""
         if self.rtol is not None and self.atol is not None:
             return self.rtol, self.atol
         relative, absolute = zip(*(_TOLERANCES.get(name, (0.0, 0.0)) for name in names))

@@ -127,7 +127,7 @@ def autocast_increment_nesting() -> int:
 
 @public()
 def autocast_decrement_nesting() -> int:
-    """Note that an autocast is left. Returns the number of those that are entered."""
+    """Note that an autocast is left. Returns how many are still entered."""
     _local.state.nesting -= 1
     return _local.state.nesting
 
@@ -189,7 +189,7 @@ def _cast(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> An
     here = overriding.local.thread
     here.casting = None                                  # the function itself computes without autocast
     try:
-        if kwargs.get("out") is not None:                # the types are those that the caller chose
+        if kwargs.get("out") is not None:                # the caller chose the types
             return function(*args, **kwargs)
         return function(*[cast_to(target, arg) for arg in args],
                         **{key: cast_to(target, value) for key, value in kwargs.items()})

@@ -69,7 +69,7 @@ def requires_grad(value: Any) -> bool:
 def compare(check: Check, returned: tuple[Any, ...]) -> None:
     """Compare the gradients of the outputs by every input with finite differences."""
     outputs = [o for o in returned if requires_grad(o)]
-    # Finite differences cover all floating-point outputs; only those that require grad are compared.
+    # Finite differences cover all floating-point outputs; only outputs that require grad are compared.
     places = [i for i, o in enumerate(filter(is_float, returned)) if requires_grad(o)]
     if check.fast and outputs:
         _compare_projections(check, outputs, places)

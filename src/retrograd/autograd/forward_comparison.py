@@ -54,7 +54,7 @@ def _columns(check: Check, x: Tensor, place: int) -> Array:
 
 def _compare_projections(check: Check, x: Tensor, i: int, j: int, place: int, shape: tuple[int, ...], u: Array,
                          tangent: Tensor) -> None:
-    """Compare J u for a random vector u, of which `tangent` is what forward mode found."""
+    """Compare J u for a random vector u. `tangent` is the J u that forward mode found."""
     n = directional(check.func, check.inputs, x, u, check.eps)[place]
     a = tangent._array.reshape(-1)
     allowed = check.atol * float(np.sum(u))

@@ -41,7 +41,7 @@ def _bottom(array: Array) -> int:
 
 
 class _AllowMutationOnSavedContext:
-    """The saved values of an open context: those in their original memory, and those that were copied.
+    """The saved values of an open context: values in their original memory, and copied values.
 
     The references are weak, because the nodes keep the saved values.
     """

@@ -170,7 +170,7 @@ class Compiled:
     def _follows(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether a plan for all sizes that follows from the traced calls serves this call. No plan has served it.
 
-        So the traced calls are compared only when there are more sizes than those that were traced.
+        So traced calls are compared only when a call comes with sizes that no trace had.
         """
         call, self.waiting = self.waiting, None
         if any([recipe.is_differentiated_twice for _, recipe in self.entries]):

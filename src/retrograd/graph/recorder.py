@@ -19,7 +19,7 @@ class Recorder(Protocol):
     def unrecorded(self, node: Any, cotangent: Any, values: tuple[Any, ...] | None) -> tuple[Any, Any, Any]:
         """A cotangent and saved values, as what the rules are to compute with if nothing is recorded.
 
-        The third result is the function `(rule, cotangent, saved values)` that computes a gradient in the place of the
+        The third result is the function `(rule, cotangent, saved values)` that computes a gradient in place of the
         rule, or None.
         """
 

@@ -256,7 +256,7 @@ class Together:
 
     def __init__(self, owners: list[Any], times: list[int]) -> None:
         self.owners, self.times = owners, times
-        self._often: list[tuple[Any, int]] = []            # entries of those that are written more than once
+        self._often: list[tuple[Any, int]] = []            # entries of the memory that is written more than once
         self._entries: list[Any] = []
         self._forgotten = -1
 

@@ -290,7 +290,7 @@ class ElementsOptimizer(FormulaOptimizer):
             in_one(together, partial(self._change, ready, group))
 
     def _change(self, ready: Ready, group: dict[str, Any], arrays: Sequence[Array]) -> tuple[tuple[int, int], ...]:
-        """Compute with arrays, in blocks. Returns the places of those that were written, and how often."""
+        """Compute with arrays, in blocks. Returns the places of the written arrays, and how often each was written."""
         if not arrays[0].ndim:
             arrays = [array.reshape(1) for array in arrays]
         code = ready.code

@@ -106,7 +106,7 @@ class Optimizer:
     OptimizerPostHook: TypeAlias = Callable[["Optimizer", tuple[Any, ...], dict[str, Any]], None]
 
     _opt_called = False
-    # What a program had put in the place of `step` when the last schedule was made.
+    # The function by which a program had replaced `step` when the last schedule was made.
     _followed_step: Callable[..., Any] | None = None
     # What saved states of older releases lack, and have as floats (see `saved_numbers`).
     _later: ClassVar[Mapping[str, Any]] = {}

@@ -33,9 +33,9 @@ class Code(NamedTuple):
     """A formula as a function: `run(*numbers, *arrays, *memory)`, with `slots` arrays of memory to compute in.
 
     `alone(*numbers, *arrays)` makes new memory instead, which is quicker for small arrays. The arrays are the
-    parameter, the gradient and the state. `writes` has the places of those that are written, and how often. `numbers`
-    computes the numbers from the options and the rates, and `serves` says whether the code is right for them. `long`
-    says whether the code takes longer than the copies with which one call serves several small parameters.
+    parameter, the gradient and the state. `writes` has the places of the arrays that are written, and how often.
+    `numbers` computes the numbers from the options and the rates, and `serves` says whether the code is right for them.
+    `long` says whether the code takes longer than the copies with which one call serves several small parameters.
     """
 
     run: Callable[..., None]

@@ -126,7 +126,7 @@ class LRScheduler:
         self._set(rates)
 
     def _set(self, rates: Callable[[], list[Any]]) -> None:
-        """Set the rates of the groups to those that a method computes."""
+        """Set the rates of the groups to the rates that a method computes."""
         self._get_lr_called_within_step = True
         try:
             for group, lr in zip(self.optimizer.param_groups, rates(), strict=True):

@@ -181,7 +181,7 @@ def _ops_of(function: Any) -> list[Op]:
 
 
 def _ops_in(function: Callable[..., Any], deep: int) -> Iterator[Op]:
-    """The operators that a function names, and then those that the functions of the package name that it names."""
+    """The operators that a function names, then the operators named by the package's functions that it names."""
     function = bare(function)
     if isinstance(function, FunctionType):
         ops, further = _named_by(function)

@@ -141,7 +141,7 @@ class Storage:
         return done
 
     def settle(self, scope: dict[str, Any], tables: Sequence[Array]) -> None:
-        """Put real memory in the place of the stand-ins: in arrays of a scope, and in tables of addresses."""
+        """Put real memory in place of the stand-ins: in arrays of a scope, and in tables of addresses."""
         size, (memory, start) = self._arena.size, self._place
         self.bytes += size
         moved(scope, tables, (address(memory) + start, size), np.empty(size, np.uint8))

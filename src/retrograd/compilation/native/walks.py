@@ -1,4 +1,4 @@
-"""The steps of recurrent layers in machine code, in the place of those that their kernels walk with NumPy."""
+"""The steps of recurrent layers in machine code. They replace the steps that the kernels make with NumPy."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Learning rates that the program itself reads or writes in a call, as in `optimizer.param_groups[0]["lr"] = 0.1`.
 
-A stand-in for a number (`numbers`) is in the place of such a rate while a call is traced. The step of the optimizer
+A stand-in for a number (`numbers`) replaces such a rate while a call is traced. The step of the optimizer
 reads the rate from an `OptionMemory`. Before each run of the plan, the recipe computes the rate of the step, from what
 the guard has found, and writes it there.
 """
@@ -22,7 +22,7 @@ from ..reach.strict import may_be_strict
 
 
 def may_follow(state: State) -> bool:
-    """Whether stand-ins can be in the places of learning rates that the program may read or write."""
+    """Whether stand-ins can replace learning rates that the program may read or write."""
     return READING & state.mentioned == WHERE and not may_be_strict(state)
 
 

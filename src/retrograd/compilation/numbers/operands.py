@@ -4,7 +4,7 @@ A counter is another number in each call, so a plan cannot have the number in it
 gets memory of its own. Before each run of the plan, the recipe computes the number from what the guard has found, and
 writes it there. A line copies the memory, so a backward pass that runs later has the number of its own call.
 
-Operators that take numbers as options are taken apart into those that take arrays. The results have the same bits.
+Operators that take numbers as options are taken apart into operators that take arrays. The results have the same bits.
 """
 
 from __future__ import annotations

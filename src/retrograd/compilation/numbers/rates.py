@@ -73,7 +73,7 @@ class Rates:
 
     def preparing(self, numbers: Numbers, given: int) -> Preparing | None:
         """What writes the rates of a repetition, and its other numbers, to memory; None if all of them are there.
-        `given` is the place of the first counted number among those that the guard returns.
+        `given` is the place of the first counted number among the values that the guard returns.
         """
         read = [(each.option, each.rate) for each in (self.followed or {}).values() if each.rate is not None]
         expressions = [*[rate for _, rate in read], *numbers.operands.expressions]

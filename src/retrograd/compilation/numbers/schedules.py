@@ -73,7 +73,7 @@ class Stepped(NamedTuple):
 
 
 def _with_parts(schedule: LRScheduler) -> Iterator[LRScheduler]:
-    """A schedule, and those that it is made of."""
+    """A schedule, and the schedules that it is made of."""
     yield schedule
     for part in vars(schedule).get("_schedulers", ()):
         yield from _with_parts(part)
@@ -144,12 +144,12 @@ class Schedules:
             self.steps.pop(0).make()
 
     def repeated(self, left: Finds) -> tuple[list[Stepped], list[Any]]:
-        """What makes the steps of a repetition: those before the results, and those that come last."""
+        """What makes the steps of a repetition: the steps before the results, and the last steps."""
         made, last = ([step.repeated(left) for step in steps] for steps in (self.made, self.steps))
         return made, last
 
     def put_back(self) -> None:
-        """Make no steps, and take back those that were made."""
+        """Make no steps, and take back the steps that were made."""
         self.steps.clear()
         while self.former:
             schedule, former = self.former.pop()
@@ -178,7 +178,7 @@ class Schedules:
         type(schedule).step(schedule, *args, **kwargs)
 
     def _follow(self, followed: dict[int, Followed], schedule: LRScheduler, measure: Expression | None) -> bool:
-        """Make a step at once. From then on, the rates are those that a repetition finds after the step.
+        """Make a step at once. From then on, the rates are the rates that a repetition finds after the step.
 
         Returns whether this is possible.
         """

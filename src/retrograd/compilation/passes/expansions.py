@@ -66,9 +66,9 @@ def _is_plain(line: Line, values: list[Value]) -> bool:
 
 def expanded(program: Program, table: Mapping[Op | str, Callable[..., bool]], native: bool,
              constants: dict[Any, Ref]) -> Program:
-    """The program with lines taken apart. The table has the operators of lines, and the names of those that write.
+    """The program with lines taken apart. The table has the operators of lines, and the names of operators that write.
 
-    `native` says whether the loops will be machine code. `constants` are those that were made, by their numbers.
+    `native` says whether the loops will be machine code. `constants` are the constants that exist, by their numbers.
     """
     lines: list[Line] = []
     for line in program.lines:

@@ -24,7 +24,7 @@ from ...optim.written import Number, Options, Unwritten, Written, computing, opt
 from ..program.lines import Arithmetic, Ref
 from .line_writer import LineWriter
 
-# The names of the state of a parameter, those that the formula has yet to make, the arrays, and the numbers.
+# The names of the state of a parameter, the names that the formula has yet to make, the arrays, and the numbers.
 Row = tuple[tuple[str, ...], tuple[str, ...], list[Ref], list[Ref]]
 
 

@@ -75,7 +75,7 @@ class Line(NamedTuple):
 
 
 class Program(NamedTuple):
-    """What a trace leaves. `inputs` are the values that each run is given, `outputs` those that it must return."""
+    """What a trace leaves. `inputs` are the values that each run is given, `outputs` the values that it must return."""
 
     values: list[Value]
     lines: list[Line]

@@ -126,7 +126,7 @@ SizeInt.__name__, SizeFloat.__name__ = "int", "float"
 
 
 def plain(value: Any) -> Any:
-    """A value with ints in the place of sizes, also inside of lists, tuples, dicts and slices."""
+    """A value with ints in place of sizes, also inside of lists, tuples, dicts and slices."""
     kind = type(value)
     if kind is SizeInt or kind is SizeFloat:
         return value.value

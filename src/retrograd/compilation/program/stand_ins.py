@@ -75,7 +75,7 @@ def stand_in(like: Array) -> Array:
 
 
 def let_go(values: Sequence[Value], kept: set[int]) -> None:
-    """Put stand-ins in the places of the arrays that no line has made, but for all memory of the values `kept`."""
+    """Replace the arrays that no line has made by stand-ins, except all memory of the values `kept`."""
     memories = {value.memory for value in values if value.source != "line"} - {values[number].memory for number in kept}
     free = [value for value in values if value.memory in memories]
     spans: dict[int, tuple[int, int]] = {}

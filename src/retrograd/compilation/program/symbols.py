@@ -168,7 +168,7 @@ def rebuilt(like: Any, parts: list[Any]) -> Any:
 
 
 def changed(value: Any, change: Callable[[Any], Any]) -> Any:
-    """A value with something else in the place of each `Extent` and `Quotient` in it."""
+    """A value in which something else replaces each `Extent` and `Quotient`."""
     if isinstance(value, Moving):
         return change(value)
     if type(value) is Ref or not isinstance(value, (tuple, list, *_WITH_PARTS)):

@@ -1,4 +1,4 @@
-"""What a program has put in the places of functions and methods of libraries, and whether it does so between calls.
+"""What a program has put in place of functions and methods of libraries, and whether it does so between calls.
 
 A program may assign `torch.Tensor.sin = mine`, `nn.Linear.forward = mine` or `functional.relu = mine`. The places where
 its calls find functions of a library are few: the modules whose attributes its code names, the class of tensors, and

@@ -46,7 +46,7 @@ class WayBack:
 def way_back(program: Program, state: State, numbers: dict[int, int], given: dict[int, int]) -> WayBack | None:
     """What puts back the changes of a program; None if some of the memory is not known.
 
-    `numbers` are the values of the tensors of the state, by item. `given` are the places of those that the guard finds.
+    `numbers` are the values of the tensors of the state, by item. `given` are places of tensors that the guard finds.
     """
     values = program.values
     written = {memory for memory in effects.all_memory_written(program) if values[memory].source != "line"}

@@ -52,8 +52,9 @@ class Recipe:
     """A call that can be repeated.
 
     The guard finds the tensors that may be others in each call; `given` are the places of those whose arrays `run`
-    takes. `returned` makes what the call returned, of the new tensors and of those that the guard found. `finishing`
-    are marks and views of the new tensors. The first `count` outputs of the plan become tensors; the others are saved.
+    takes. `returned` makes what the call returned, from the new tensors and from the tensors that the guard found.
+    `finishing` are marks and views of the new tensors. The first `count` outputs of the plan become tensors; the others
+    are saved.
     """
 
     def __init__(self, given: list[int], plan: Plan, count: int) -> None:

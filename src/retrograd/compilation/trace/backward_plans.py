@@ -40,7 +40,7 @@ class _Spent(Exception):
 class TracedBackward(NamedTuple):
     """A traced backward pass. Its program computes gradients from saved values and from the cotangents `asked`.
 
-    `outputs` are the values of the results of the call, `recorded` the places of those that need gradients, and
+    `outputs` are the values of the results of the call, `recorded` the places of results that need gradients, and
     `leaves` find the tensors that the gradients are of. `second` computes gradients of gradients, if that is possible.
     `before` are the places of results that these are computed from. `first` is the place of `saved` among the outputs
     of the call's plan. `frees` says whether a pass frees something.
@@ -100,7 +100,7 @@ class Rehearsal:
         self.wanted = [item for item in known.before.tensors() if item.facts.requires_grad and item.role != "grad"]
 
     def trace(self, made: list[Any], views: list[Any]) -> list[TracedBackward]:
-        """The backward passes of new tensors, each behind those that it leads to; none if the tape was given up.
+        """The backward passes of new tensors, each after the passes that it leads to; none if the tape was given up.
         `views` are new tensors that have no passes of their own.
         """
         undo = Undo()

@@ -49,12 +49,12 @@ class Deferred:
         self._lines: list[Line] = []                       # the calls, and the views of their results
         self._results: set[int] = set()                    # the numbers of what the lines make
         self._given: dict[int, Array] = {}                 # the other arrays that the lines read
-        self._held = 0                                     # the bytes of those that the run has computed
+        self._held = 0                                     # the bytes of the results that the run has computed
         self._memory: dict[int, tuple[int, weakref.ref[Array]]] = {}    # of the results, by the identity of the array
 
     def begin(self, op: Op, args: Sequence[Any], write: bool) -> Array | None:
         """Memory for the result, if a call can be put off. Otherwise the numbers that the call reads are there, and
-        those that waited for numbers that the call writes over.
+        the calls that waited for numbers that the call writes over.
         """
         if write:
             self.make()

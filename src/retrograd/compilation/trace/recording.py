@@ -64,7 +64,7 @@ class Recording:
         undo.note(partial(setattr, self.tape, "whole", False))
 
     def _settle(self) -> None:
-        """Put plain numbers in the places of those that stand in for them."""
+        """Replace the numbers that stand in for plain ones by plain numbers."""
         self.numbers.give_back(self)
 
     def put(self) -> None:

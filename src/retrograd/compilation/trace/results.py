@@ -81,7 +81,7 @@ class Left:
         self.made.append(tensor)
 
     def every(self) -> list[Any]:
-        """All new tensors: those that the plan makes, then the views."""
+        """All new tensors: the tensors that the plan makes, then the views."""
         return [*self.made, *self.views]
 
     def place(self, tensor: TensorBase) -> int:

@@ -106,7 +106,7 @@ class Tape:
             raise GivenUp(self.reason)
 
     def leave(self, words: str) -> None:
-        """Give up, and put NumPy arrays in the places of all traced ones."""
+        """Give up, and put NumPy arrays in place of all traced ones."""
         self.give_up(words)
         take_away(self, ())
 

@@ -193,7 +193,7 @@ def unique_dim(x: Array, dim: int) -> Found:
 
 
 def unique_consecutive(x: Array, dim: int | None, inverse: bool) -> Found:
-    """The elements, or the slices along `dim`, without those that equal the element before them.
+    """The elements, or the slices along `dim`, that differ from the one before.
 
     Without `inverse` the second array is empty here too.
     """

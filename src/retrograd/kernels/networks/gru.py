@@ -40,7 +40,7 @@ def gru_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array, h: A
     of the bias.
 
     `x` is (steps, batch, features), or packed rows with `sizes`, the number of sequences at each step. `walk` computes
-    the steps in the place of `_walk`, if it is given.
+    the steps in place of `_walk`, if it is given.
     """
     of_input, outside, (batch, size) = joined_weight(w_ih, b_ih), joined_weight(b_hh, w_hh), h.shape
     of_state = np.empty_like(outside)
@@ -88,7 +88,7 @@ def gru_layer_backward(g_out: Array, g_h: Array | None, x: Array, w_ih: Array, w
                        wanted: Any, *, walk: Any = None) -> tuple[Any, ...]:
     """The gradients of the tensors that a layer was given, in their order. `wanted` says which of them are needed.
 
-    The gradients of results that are None are zero. `walk` computes the steps in the place of `_walk_back`, if it is
+    The gradients of results that are None are zero. `walk` computes the steps in place of `_walk_back`, if it is
     given.
     """
     size, rows = h.shape[1], in_order(x, sizes, reverse)

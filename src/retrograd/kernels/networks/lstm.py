@@ -55,7 +55,7 @@ def projected_lstm_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: 
     factors of the products, and the terms of each cell with its tanh.
 
     `x` is (steps, batch, features), or packed rows with `sizes`, the number of sequences at each step. The states are
-    multiplied with `w_hr`, if there is one. `walk` computes the steps in the place of `_walk`, if it is given.
+    multiplied with `w_hr`, if there is one. `walk` computes the steps in place of `_walk`, if it is given.
     """
     bias, (batch, size) = total_bias(b_ih, b_hh), c.shape
     weight = _inside(joined_weight(w_ih, bias, w_hh))
@@ -141,7 +141,7 @@ def lstm_layer_backward(g_out: Array, g_h: Array | None, g_c: Array | None, x: A
                         walk: Any = None) -> tuple[Any, ...]:
     """The gradients of the tensors that a layer was given, in their order. `wanted` says which of them are needed.
 
-    The gradients of results that are None are zero. `walk` computes the steps in the place of `_walk_back`, if it is
+    The gradients of results that are None are zero. `walk` computes the steps in place of `_walk_back`, if it is
     given.
     """
     absent, size, features = dict(ends(sizes, reverse)), c.shape[1], w_ih.shape[1]

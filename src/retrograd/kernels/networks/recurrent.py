@@ -35,7 +35,7 @@ def rnn_layer(activation: Any, x: Array, w_ih: Array, w_hh: Array, b_ih: Array |
     """The outputs, the last state, and for the gradients: all states.
 
     `x` is (steps, batch, features), or packed rows with `sizes`, the number of sequences at each step. `walk` computes
-    the steps in the place of `_walk`, if it is given.
+    the steps in place of `_walk`, if it is given.
     """
     bias, walk = total_bias(b_ih, b_hh), walk or partial(_walk, activation)
     inputs = inputs_of(in_order(x, sizes, reverse), bias is not None)
@@ -65,7 +65,7 @@ def rnn_layer_backward(slope: Any, g_out: Array, g_h: Array | None, x: Array, w_
     """The gradients of the tensors that a layer was given, in their order. `wanted` says which of them are needed.
 
     The gradients of results that are None are zero. `slope` computes the derivative of the activation by its result.
-    `walk` computes the steps in the place of `_walk_back`, if it is given.
+    `walk` computes the steps in place of `_walk_back`, if it is given.
     """
     slopes, g_h, rows = np.empty_like(states[1:]), incoming(g_h, states[0]), in_order(x, sizes, reverse)
     arriving = None if g_out is None else in_lines(features_first(g_out, sizes, reverse))

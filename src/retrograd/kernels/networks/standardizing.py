@@ -339,7 +339,7 @@ def _rows_sum(g: Array, x: Array, shift: Array, rstd: Array) -> Any:
 
 def layer_norm_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, rank: int, eps: float,
                         wanted: tuple[bool, ...]) -> tuple[Any, Any, Any]:
-    """The gradients of `layer_norm` by x, by the weight and by the bias; None for those that are not wanted."""
+    """The gradients of `layer_norm` by x, by the weight and by the bias; None for each that is not wanted."""
     if all(wanted) and x.size >= _LARGE and x.dtype.itemsize >= F32.itemsize and g.dtype == x.dtype == weight.dtype:
         length, rstd = weight.size, rstd.reshape(-1, 1)
         rows, mean = near(x.reshape(-1, length), mean.reshape(-1, 1), rstd)

@@ -11,7 +11,7 @@ from ...tensors.tensor import Tensor
 
 
 def _summed(x: Tensor, size: int, before: int, always: tuple[int, ...] = ()) -> Any:
-    """For each channel of x (N, C, H, W) the sum over `size` channels, of which so many stand `before` it.
+    """For each channel of x (N, C, H, W) the sum over `size` channels. `before` of them come before the channel.
 
     Channels in `always` belong to every sum.
     """

@@ -170,7 +170,7 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
-        """The module with a `SyncBatchNorm` in the place of each batch normalization. They share their parameters."""
+        """The module with a `SyncBatchNorm` in place of each batch normalization. They share their parameters."""
         converted = module
         if isinstance(module, _BatchNorm):
             converted = SyncBatchNorm(module.num_features, module.eps, module.momentum, module.affine,

@@ -169,7 +169,7 @@ class SignatureOfSchema(inspect.Signature):
 
 @cache
 def _parameters(texts: tuple[str, ...], body: Callable[..., Any], out: bool) -> Any:
-    """The parameters of `body`, those that only schemas have, NumPy's names (`axis`, `keepdims`), and `out`."""
+    """The parameters of `body`, parameters that only schemas have, NumPy's names (`axis`, `keepdims`), and `out`."""
     found = dict(inspect.signature(body).parameters)
     rest = [found.pop(name) for name in [*found] if found[name].kind is inspect.Parameter.VAR_KEYWORD]
     stated = [p for schema in schemas(texts) for p in schema.parameters if p.name != "self"]

@@ -24,7 +24,7 @@ def unavailable(name: str, advice: str) -> NotImplementedError:
 
 
 def only_elsewhere(schema: str, advice: str, **options: Any) -> Callable[..., Any]:
-    """The function of this schema, which compares its arguments with the schema, and refuses those that fit."""
+    """The function of this schema, which compares its arguments with the schema, and refuses arguments that fit."""
     name = schema.partition("(")[0]
 
     @public(schema, name=name, strict=True, **options,

@@ -59,7 +59,7 @@ class Dispatch:
             self._renew()
 
     def add_fallback(self, handler: Handler) -> None:
-        """Ask a handler, and those that were added before it if it returns UNHANDLED."""
+        """Ask a handler, and the handlers added before it if it returns UNHANDLED."""
         before = self.fallback
 
         def asked(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

@@ -107,7 +107,7 @@ class ModuleHooks:
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(module, grad_input, grad_output)` when the gradients of the module's inputs are complete.
 
-        Both are tuples, with None in the places of other values than tensors. The hook's result replaces `grad_input`,
+        Both are tuples, with None for each value that is not a tensor. The hook's result replaces `grad_input`,
         unless it is None. Raises RuntimeError if the module has a backward hook of the old kind.
         """
         self._is_full_backward_hook = kind(self._is_full_backward_hook, True, ALONE)

@@ -214,7 +214,7 @@ def t_(self: TensorBase) -> TensorBase:
 @public("squeeze_(Tensor input)", "squeeze_(Tensor input, int dim)", "squeeze_(Tensor input, ints dim)", method=True,
         bound=True)
 def squeeze_(self: TensorBase, dim: Any = None, *dims: Any) -> TensorBase:
-    """Remove the dimensions of size 1 from the tensor itself. With `dim`, only those that `dim` lists.
+    """Remove the dimensions of size 1 from the tensor itself. With `dim`, only the dimensions that it lists.
 
     The dims may also be given one by one.
     """

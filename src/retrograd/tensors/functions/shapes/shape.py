@@ -205,7 +205,7 @@ def contiguous(input: TensorBase, memory_format: Any = None) -> Any:
 
 @public("squeeze(Tensor input)", "squeeze(Tensor input, int dim)", "squeeze(Tensor input, ints dim)", method=True)
 def squeeze(input: TensorBase, dim: Any = None, *dims: Any) -> Any:
-    """A view without the dimensions of size 1. With `dim`, only those that `dim` lists are removed.
+    """A view without the dimensions of size 1. With `dim`, only the dimensions that `dim` lists are removed.
 
     The dims may also be given one by one.
     """
