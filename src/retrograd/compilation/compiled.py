@@ -20,15 +20,16 @@ from .trace.reasons import GivenUp, Reason
 from .trace.run_once import FirstRun
 from .turns import Tracing as Tracing, Turn
 
-# Of more traced calls than this, those with the shapes of the arguments are tried first.
+# If there are more traced calls than this, the traced calls with the shapes of the arguments are tried first.
 FEW = 2
-# So many traced calls are compared with the next one, until so often they have not shown how calls depend on sizes.
+# A new trace is compared with at most TRIED earlier ones. After MOST_REFUSALS comparisons that have not shown how calls
+# depend on sizes, no more traces are compared.
 TRIED, MOST_REFUSALS = 6, 12
-# After so many traces that other threads have spoiled, no call is traced any more.
+# After this many traces that other threads have spoiled, no call is traced any more.
 MOST_DISTURBED = 100
-# After so many calls in a row that no plan serves, and that are traced no more, the plans are let go.
+# After this many calls in a row that no plan serves, and that are traced no more, the plans are let go.
 MOST_UNSERVED = 64
-# After so many runs of plans with branches, if three in four runs were for other outcomes, the function runs as it is.
+# After this many runs of plans with branches, the function runs as it is if three in four runs met other outcomes.
 MOST_TRIED = 50
 
 

@@ -208,7 +208,7 @@ class _LazyConvXdMixin(LazyModuleMixin):
             self.bias = UninitializedParameter(device=device, dtype=dtype)
 
     def reset_parameters(self) -> None:
-        """Draw weight and bias anew, if they have a shape."""
+        """Draw a new weight and a new bias if they have a shape."""
         if not self.has_uninitialized_params() and self.in_channels != 0:
             super().reset_parameters()                                            # type: ignore[misc]
 

@@ -80,7 +80,7 @@ class Weighted(Layer):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw weight and bias anew, uniformly in ± 1 / sqrt(number of weights of an output)."""
+        """Draw a new weight and a new bias, uniformly in ± 1 / sqrt(number of weights of an output)."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
             inputs = math.prod(self.weight.shape[1:])

@@ -93,7 +93,7 @@ class Bilinear(Weighted):
         self._own((out_features, in1_features, in2_features), (out_features,) if bias else None, device, dtype)
 
     def reset_parameters(self) -> None:
-        """Draw weight and bias anew, uniformly in ±1 / sqrt(in1_features)."""
+        """Draw a new weight and a new bias, uniformly in ±1 / sqrt(in1_features)."""
         bound = 1 / math.sqrt(self.in1_features)
         init.uniform_(self.weight, -bound, bound)
         if self.bias is not None:
@@ -126,7 +126,7 @@ class LazyLinear(LazyModuleMixin, Linear):
             self.bias = UninitializedParameter(device=device, dtype=dtype)
 
     def reset_parameters(self) -> None:
-        """Draw weight and bias anew, if they have a shape."""
+        """Draw a new weight and a new bias, if they have a shape."""
         if not self.has_uninitialized_params() and self.in_features != 0:
             super().reset_parameters()
 

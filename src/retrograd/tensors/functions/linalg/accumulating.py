@@ -36,7 +36,7 @@ def _check_addmm(x: Array, mat1: Array, mat2: Array) -> None:
     if mat1.shape[1] != mat2.shape[0]:
         raise noted(
             RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({dimensions(mat1)} and {dimensions(mat2)})"),
-            "shapes#matrix-shapes", because="the columns of the first must be as many as the rows of the second")
+            "shapes#matrix-shapes", because="the first matrix needs as many columns as the second has rows")
     expanded(x, (mat1.shape[0], mat2.shape[1]))
     if mat1.size:
         refuse_bool("addmm_impl_cpu_", mat2)

@@ -166,7 +166,7 @@ def refuse_matrices(a: Any, b: Any) -> None:
     if a.shape[1] != b.shape[0]:
         raise noted(
             RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({dimensions(a)} and {dimensions(b)})"),
-            "shapes#matrix-shapes", because="the columns of the first must be as many as the rows of the second")
+            "shapes#matrix-shapes", because="the first matrix needs as many columns as the second has rows")
     if a.dtype is not b.dtype:
         raise noted(
             RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {C_NAMES[a.dtype.name]} "
