@@ -212,7 +212,7 @@ class FunctionNode(Node):
                     gradients[i] = array
         return gradients
 
-    def _check_fit(self, index: int, array: Array, edge: Node) -> None:
+    def _check_fit(self, index: int, array: Array, edge: Any) -> None:
         """Raise RuntimeError if a gradient cannot be fitted to the value of `edge`."""
         shape, target = array.shape, edge.shape
         whose = f"Function {self.name()} returned"

@@ -79,7 +79,7 @@ def _convolution_flops(args: tuple[Any, ...], out: Array) -> int:
     return conv_flop_count(args[0].shape, args[1].shape, out.shape, args[6])
 
 
-def _weight_gradient_flops(args: tuple[Any, ...], out: Any) -> int:
+def _weight_gradient_flops(args: tuple[Any, ...], out: Array) -> int:
     """The operations of the gradient of a convolution by its weight. Like PyTorch, a group counts all channels."""
     return conv_flop_count(args[1].shape, out.shape, args[1].shape) * int(args[-1])
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from time import perf_counter_ns
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from ..tensors.state.base import TensorBase
 from ..tensors.state.dispatch import DISPATCH
 from .operation_counts import PROFILED
 from .profiler_report import EventList, FunctionEvent
+
+if TYPE_CHECKING:
+    from ..graph.node import Node
 
 _ENGINE = "autograd::engine::evaluate_function: "
 _ACCUMULATION = "torch::autograd::AccumulateGrad"
@@ -152,7 +155,7 @@ class Recording:
             event.flops = PROFILED[op](args, found) if op in PROFILED else 0
         return found
 
-    def step(self, step: Callable[[Any, Any], None], node: Any, cotangent: TensorBase) -> None:
+    def step(self, step: Callable[[Any, Any], None], node: Node, cotangent: TensorBase) -> None:
         """Take a step of a backward pass: run a node, and add up the gradients that it gives."""
         event = self.enter(_ENGINE + node.name())
         try:
@@ -162,7 +165,7 @@ class Recording:
             if self.events[-1] is event:                # no gradient reached the node
                 self.events.pop()
 
-    def node(self, gradients: Callable[[Any, Any], Any], node: Any, cotangent: TensorBase) -> Any:
+    def node(self, gradients: Callable[[Any, Any], Any], node: Node, cotangent: TensorBase) -> Any:
         """Run a node of a backward pass."""
         return self.call(node.name(), (), gradients, node, cotangent)
 

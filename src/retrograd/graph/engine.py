@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from operator import call
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from .packed import Packed
 from .recorder import Recorder
 from .route import Route
 from .versions import written_since
+
+if TYPE_CHECKING:
+    from ..graph.node import Node
 
 
 class Pass:
@@ -157,7 +160,7 @@ class Pass:
                 cotangent = result = None           # the leaf may then be the only holder of its gradient
                 self._delivered(edges)
 
-    def _use(self, node: Any, saved: Any, arrays: tuple[int, ...]) -> None:
+    def _use(self, node: Node, saved: Any, arrays: tuple[int, ...]) -> None:
         """Refuse saved values that were released or written to. Then release them, unless the pass keeps them."""
         if saved is RELEASED:
             raise faults.second_pass(node)
@@ -171,7 +174,7 @@ class Pass:
         if held and not self.keep:
             node.saved = RELEASED
 
-    def _full_step(self, node: Any, cotangent: Any) -> None:
+    def _full_step(self, node: Node, cotangent: Any) -> None:
         """Run a node of any kind: with several outputs, hooks, an observer or a recorder, with or without gradient."""
         local.thread.grad = self.grad
         cotangents = self._gathered(node) if node.several else [cotangent]
@@ -199,13 +202,13 @@ class Pass:
             results = hooks.after(results, node.inputs_shown(), shown or USER_HOOKS.shown(cotangents), self.recorder)
         self._hand_on(node, cotangents, results)
 
-    def _hand_on(self, node: Any, cotangents: list[Any], results: Sequence[Any]) -> None:
+    def _hand_on(self, node: Node, cotangents: list[Any], results: Sequence[Any]) -> None:
         """Give the gradients that a node computed to its edges."""
         for edge, result in zip(node.edges, results, strict=True):
             if edge is not None and result is not None:
                 self.give(edge, result)
 
-    def _gathered(self, node: Any) -> list[Any]:
+    def _gathered(self, node: Node) -> list[Any]:
         """The gradients of each output of a node with several outputs, with None for an output without a gradient."""
         cotangents: list[Any] = [None] * node.outputs
         for edge in self.addresses[node]:
@@ -215,13 +218,13 @@ class Pass:
                 cotangents[edge.index] = cotangent if held is None else held + cotangent
         return cotangents
 
-    def _capture(self, node: Any, cotangents: list[Any]) -> None:
+    def _capture(self, node: Node, cotangents: list[Any]) -> None:
         """Keep the gradients that were asked for at a node."""
         for edge in self.capture[node]:
             if cotangents[edge.index] is not None:
                 self.captured[edge] = cotangents[edge.index]
 
-    def _results(self, node: Any, cotangents: list[Any]) -> Sequence[Any]:
+    def _results(self, node: Node, cotangents: list[Any]) -> Sequence[Any]:
         """Run a node if a gradient came or the node always runs. An observer, if there is one, watches the run."""
         if not node.runs_always and not any([cotangent is not None for cotangent in cotangents]):
             return [None] * len(node.edges)
@@ -300,7 +303,7 @@ class Pass:
         run = local.thread.run if self.recorder is None else call
         return run(fit, result, array.shape, array.dtype, shape, to_dtype)
 
-    def _filled(self, node: Any, cotangents: list[Any]) -> list[Any]:
+    def _filled(self, node: Node, cotangents: list[Any]) -> list[Any]:
         """The gradients of the outputs, with zeros for an output without a gradient."""
         given = next(g for g in cotangents if g is not None)
         return [self.zeros(given, shape, dtype) if g is None else g

@@ -71,7 +71,7 @@ def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -
     return parameter
 
 
-def _rebuild_parameter_with_state(data: Any, requires_grad: bool, backward_hooks: Any,
+def _rebuild_parameter_with_state(data: Tensor, requires_grad: bool, backward_hooks: Any,
                                   state: Mapping[str, Any]) -> Parameter:
     """A parameter over the memory of `data`, with attributes."""
     parameter = _rebuild_parameter(data, requires_grad, backward_hooks)

@@ -37,7 +37,7 @@ def context_decorator(ctx: Any, func: Callable[..., Any]) -> Any:
     return decorate_context
 
 
-def _wrap_generator(make: Callable[[], Any], func: Any) -> Any:
+def _wrap_generator(make: Callable[[], Any], func: Callable[..., Any]) -> Any:
     """The generator function with each step of a generator in a block of its own."""
     @functools.wraps(func)
     def generator_context(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:

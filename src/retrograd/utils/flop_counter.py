@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from ..ops.framework import Op
 from ..ops.images.convolution import convolution
 from ..tensors.state.base import TensorBase
 from .module_tracker import ModuleTracker
+
+if TYPE_CHECKING:
+    from ..graph.node import Node
 
 __all__ = ["FlopCounterMode", "register_flop_formula"]
 
@@ -119,13 +122,13 @@ class _Counter(Recording):
         if self.outer is not None:
             self.outer.leave(event)
 
-    def step(self, step: Callable[[Any, Any], None], node: Any, cotangent: TensorBase) -> None:
+    def step(self, step: Callable[[Any, Any], None], node: Node, cotangent: TensorBase) -> None:
         if self.outer is None:
             step(node, cotangent)
         else:
             self.outer.step(step, node, cotangent)
 
-    def node(self, gradients: Callable[[Any, Any], Any], node: Any, cotangent: TensorBase) -> Any:
+    def node(self, gradients: Callable[[Any, Any], Any], node: Node, cotangent: TensorBase) -> Any:
         self.nodes.append(node.name())
         try:
             if self.outer is None:

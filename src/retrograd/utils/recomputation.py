@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..autograd.grad_mode import enable_grad
 from ..autograd.saved_tensors import saved_tensors_hooks
@@ -23,6 +23,9 @@ from ..graph.versions import next_number, written_since
 from ..tensors.arguments.size import Size
 from ..tensors.recording.saving import Hooked, Packer, in_force
 from ..tensors.state.base import TensorBase, edge_of
+
+if TYPE_CHECKING:
+    from ..graph.node import Node
 
 _FEWER = ("torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
           "recomputation.\nNumber of tensors saved during forward: {}\nNumber of tensors saved during recomputation: "
@@ -172,7 +175,7 @@ class _Watcher(Packer):
         super().__init__(run.pack, run.unpack, outer)
         self.run = run
 
-    def __call__(self, node: Any, results: Sequence[Any], operands: Sequence[Any]) -> None:
+    def __call__(self, node: Node, results: Sequence[Any], operands: Sequence[Any]) -> None:
         run = self.run
         if node.saved is None and run.log is None:
             return

@@ -8,7 +8,7 @@ optimizer reads the options.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -23,6 +23,9 @@ from ..reach.items import CONSTANT, Item, State
 from ..reach.put_off import READING, is_put_off
 from .followed import Followed, Preparing, may_follow
 from .traced_numbers import Numbers
+
+if TYPE_CHECKING:
+    from ...optim.optimizer import Optimizer
 
 # The dtypes of parameters whose step is a line of the plan.
 _STEPPED = "fd"
@@ -87,7 +90,7 @@ class Rates:
                 for array in derived.arrays]
 
 
-def _memory(optimizer: Any, group: dict[str, Any], only: str | None) -> tuple[OptionMemory, dict[str, Option]]:
+def _memory(optimizer: Optimizer, group: dict[str, Any], only: str | None) -> tuple[OptionMemory, dict[str, Option]]:
     """The memory of a group, with the present values in it, and those options that it can take other values of: all of
     them, or the option `only`.
     """

@@ -12,7 +12,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from threading import get_ident
 from types import CodeType, FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from ..reach.strict import may_be_strict
 from .leaving_code import only_leaves
 from .operands import WHOLE, Operands, taken_apart
 from .settling import settle
+
+if TYPE_CHECKING:
+    from ...ops.framework import Op
 
 # So many outcomes a guard asks for. From then on, it asks for the numbers.
 _MOST_OUTCOMES = 1024
@@ -183,7 +186,7 @@ class Numbers:
             return None
         return self.operands.find(expression, dtype, self.follows)
 
-    def taken_apart(self, op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
+    def taken_apart(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
         """The result of a call that takes numbers of the state as options, if it is made of calls that take arrays."""
         return taken_apart(self.tape, op, call, args, write) if self._made and self.tape.reason is None else WHOLE
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from .known_tensors import KnownTensors
 from .results import is_hooked
 from .traced import Traced
 from .tracing import Tape
+
+if TYPE_CHECKING:
+    from ...graph.node import Node
 
 
 class _Unknown(Exception):
@@ -72,7 +75,7 @@ class _Reader:
             return To(None, place)
         return To(self.places[id(node)], edge.index if type(edge) is Output else None)
 
-    def _part(self, node: Any) -> Part:
+    def _part(self, node: Node) -> Part:
         slots = {"shape": plain_sizes(node.shape), "dtype": node.dtype, "plan": node.plan}
         if node.several:
             slots["outputs"] = node.outputs

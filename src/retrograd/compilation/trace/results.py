@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from ..reach.items import Item, State
 from .borders import Border
 from .harmless import is_harmless
 from .traced import Traced
+
+if TYPE_CHECKING:
+    from ...graph.node import Node
 
 # How a repetition makes a part of the result, from the new tensors, the tensors that the guard found, the arguments.
 Make = Callable[[list[Any], list[Any], Any, Any], Any]
@@ -222,7 +225,7 @@ def _is_view(node: Any) -> bool:
         isinstance(node, OpNode) and node.op.view and node.op.known)
 
 
-def is_hooked(node: Any) -> bool:
+def is_hooked(node: Node) -> bool:
     """Whether something is called when a gradient comes to a node."""
     hooks = node.hooks
     return hooks is not None and bool(hooks.tensor or hooks.retain or hooks.pre or hooks.post)

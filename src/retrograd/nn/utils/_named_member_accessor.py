@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    from ...nn.modules.module import Module
 
 __all__ = ["NamedMemberAccessor", "set_tensor", "swap_submodule", "swap_tensor"]
 
@@ -21,7 +24,7 @@ def _check(name: str, tensor: Any) -> None:
         raise TypeError(f"{tensor} is not an instance of torch.Tensor")
 
 
-def _holder(module: Any, name: str) -> Any:
+def _holder(module: Module, name: str) -> Any:
     """The dictionary of the module that holds the tensor; None if it is another attribute."""
     return module._parameters if name in module._parameters else module._buffers if name in module._buffers else None
 
@@ -36,7 +39,7 @@ def set_tensor(module: Any, name: str, tensor: Any) -> None:
         held[name] = tensor
 
 
-def swap_tensor(module: Any, name: str, tensor: Any, allow_missing: bool = False) -> Any:
+def swap_tensor(module: Module, name: str, tensor: Any, allow_missing: bool = False) -> Any:
     """As `set_tensor`. Returns the tensor that was there.
 
     Raises AttributeError if there was none, unless `allow_missing` is set.
@@ -84,7 +87,7 @@ def _paired(names: Iterable[str], values: Iterable[Any]) -> list[tuple[str, Any]
 class NamedMemberAccessor:
     """The tensors and submodules of a module, by dotted names such as "0.weight"."""
 
-    def __init__(self, module: Any) -> None:
+    def __init__(self, module: Module) -> None:
         self.module = module
         self.memo: dict[str, Any] = {}
 

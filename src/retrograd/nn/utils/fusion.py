@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...tensors.functions.creation.creation import ones_like, zeros_like
 from ...tensors.tensor import Tensor
 from ..parameter import Parameter
+
+if TYPE_CHECKING:
+    from ...nn.modules.module import Module
 
 __all__ = ["fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights"]
 
@@ -17,7 +20,7 @@ def _check_evaluating(*modules: Any) -> None:
         raise AssertionError("Fusion only for eval!")
 
 
-def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
+def fuse_conv_bn_eval(conv: Module, bn: Module, transpose: bool = False) -> Any:
     """A copy of a convolution that computes what the convolution and the normalization compute together.
 
     Both modules are in evaluation. `transpose` is true for a transposed convolution. Raises AssertionError if a module
@@ -53,7 +56,7 @@ def fuse_conv_bn_weights(conv_w: Tensor, conv_b: Tensor | None, bn_rm: Tensor, b
             Parameter(bias, conv_b is not None and conv_b.requires_grad))
 
 
-def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
+def fuse_linear_bn_eval(linear: Module, bn: Module) -> Any:
     """A copy of a linear layer that computes what the layer and the normalization compute together.
 
     Both modules are in evaluation. Raises AssertionError if one is in training, or if the numbers of features differ.

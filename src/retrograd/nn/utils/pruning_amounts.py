@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...tensors.functions.creation.creation import ones_like, zeros_like
 from ...tensors.functions.linalg.norms import norm
 from ...tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    from ...nn.modules.module import Module
 
 __all__ = ["_compute_norm", "_compute_nparams_toprune", "_validate_pruning_amount", "_validate_pruning_amount_init",
            "_validate_pruning_dim", "_validate_structured_pruning", "count_to_prune", "kept_slices", "mask_of",
@@ -69,7 +72,7 @@ def _compute_norm(t: Tensor, n: Any, dim: int) -> Any:
     return norm(t, p=n, dim=[d for d in range(t.dim()) if d != dim % t.dim()])
 
 
-def mask_of(module: Any, name: str) -> Any:
+def mask_of(module: Module, name: str) -> Any:
     """The mask of a parameter; ones if the parameter is not pruned."""
     mask = getattr(module, f"{name}_mask", None)
     return ones_like(getattr(module, name)) if mask is None else mask

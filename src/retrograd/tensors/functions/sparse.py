@@ -166,7 +166,7 @@ def to_sparse_csr(self: TensorBase, dense_dim: Any = None) -> TensorBase:
 
 
 @public(method=True)
-def to_sparse_csc(self: Any, dense_dim: Any = None) -> TensorBase:
+def to_sparse_csc(self: TensorBase, dense_dim: Any = None) -> TensorBase:
     """The matrix with compressed columns."""
     return implementation("to_sparse_csc")(self, dense_dim)  # type: ignore[no-any-return]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...foundations.errors import noted, warn_once
 from ...graph.engine import Pass
@@ -23,6 +23,9 @@ from ..state.base import TensorBase, edge_of, meta_of, stands_as_leaf
 from .gradients import accumulate, as_tensor, input_edge, inputs_of
 from .recorder import RECORDER
 from .refusals import refuse_retaining_inside
+
+if TYPE_CHECKING:
+    from ...graph.node import Node
 
 
 def call(hooks: Mapping[int, Callable[..., Any]], value: Any, *more: Any) -> Any:
@@ -52,7 +55,7 @@ def carried(tensors: Sequence[Any], recorder: Any) -> list[Any]:
     return [*tensors] if recorder is not None else [None if g is None else g._array for g in tensors]
 
 
-def call_node(node: Any, cotangents: tuple[Any, ...]) -> Any:
+def call_node(node: Node, cotangents: tuple[Any, ...]) -> Any:
     """Run a node as a function, without its hooks: from the gradients of its outputs to those of its inputs.
 
     It returns a tuple, or the gradient itself for a single input. In grad mode it is recorded. For an AccumulateGrad,

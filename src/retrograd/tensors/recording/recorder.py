@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from ...tensors.state.base import TensorBase
 from ..state.base import over, plain, requires, with_edge
 from ..state.dispatch import DISPATCH
 from .dependences import tied
+
+if TYPE_CHECKING:
+    from ...graph.node import Node
 
 
 class TensorRecorder:
@@ -76,7 +79,7 @@ class TensorRecorder:
         array: Array = value._array
         return array
 
-    def tied(self, node: Any, gradients: Sequence[Any]) -> Sequence[Any]:
+    def tied(self, node: Node, gradients: Sequence[Any]) -> Sequence[Any]:
         """The gradients of a node, tied to the inputs that PyTorch has them depend on."""
         return tied(node, gradients) if local.thread.grad else gradients
 

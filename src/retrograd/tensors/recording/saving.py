@@ -9,7 +9,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...foundations.dtypes import DIFFERENTIABLE, Array
 from ...foundations.errors import noted
@@ -22,6 +22,9 @@ from ...tensors.state.base import TensorBase
 from ..state.base import meta_of, plain, with_edge
 from ..state.dispatch import DISPATCH
 from .saved_names import packing_order
+
+if TYPE_CHECKING:
+    from ...graph.node import Node
 
 Hooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]
 
@@ -57,7 +60,7 @@ class Hooked(Parcel):
                 because=f"the unpack hook returned a tensor of dtype {tensor.dtype} for a leaf that requires grad")
         return tensor
 
-    def unpack(self, node: Any) -> Array:
+    def unpack(self, node: Node) -> Array:
         array: Array = self.returned()._array
         return array if self.dtype is None else array.astype(self.dtype)
 

@@ -98,7 +98,7 @@ def unbind(input: Any, dim: int = 0) -> Any:
 
 
 @sparse("narrow_copy")
-def narrow_copy(input: Any, dim: int, start: int, length: int) -> Any:
+def narrow_copy(input: TensorBase, dim: int, start: int, length: int) -> Any:
     axis, = axes_of(dim, input._array.ndim)
     return record(ops.narrow_copy, input, axis, start, length)
 

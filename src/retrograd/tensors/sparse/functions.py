@@ -225,7 +225,7 @@ def sparse_mm(mat1: Any, mat2: Any, reduce: Any = None) -> Any:
 
 
 @sparse("_sparse_addmm")
-def sparse_addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def sparse_addmm(input: TensorBase, mat1: TensorBase, mat2: TensorBase, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`torch.sparse.addmm`."""
     _check_matrices(mat1, mat2)
     return record(ops.sparse_addmm, input, mat1, mat2, beta, alpha)
@@ -240,13 +240,13 @@ def sampled_addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1.0, alpha: A
 
 
 @sparse("hspmm")
-def hspmm(mat1: Any, mat2: Any, *, out: Any = None) -> Any:
+def hspmm(mat1: TensorBase, mat2: TensorBase, *, out: Any = None) -> Any:
     result = record(ops.hspmm, mat1, mat2)
     return result if out is None else write(out, result)
 
 
 @sparse("smm")
-def smm(input: Any, mat2: Any) -> Any:
+def smm(input: TensorBase, mat2: TensorBase) -> Any:
     zeros = TABLE["sparse_coo_tensor"]((input._array.shape[0], mat2._array.shape[1]), dtype=input.dtype)
     return record(ops.sspaddmm, zeros, input, mat2, 0, 1)
 
@@ -280,25 +280,26 @@ def sparse_sum(input: TensorBase, dim: Any = None, dtype: torch_dtype | None = N
     return record(ops.sparse_sum, input, axes_of(dim, array.ndim))
 
 
-def _softmax(op: Op, input: Any, dim: int, dtype: Any) -> Any:
+def _softmax(op: Op, input: TensorBase, dim: int, dtype: Any) -> Any:
     array = coo_of(op.name, input)
     return record(op, input if dtype is None else to(input, dtype), *axes_of(dim, array.ndim))
 
 
 @sparse("_sparse_softmax")
-def softmax(input: Any, dim: int, *, dtype: torch_dtype | None = None) -> Any:
+def softmax(input: TensorBase, dim: int, *, dtype: torch_dtype | None = None) -> Any:
     """`torch.sparse.softmax`."""
     return _softmax(ops.softmax, input, dim, dtype)
 
 
 @sparse("_sparse_log_softmax")
-def log_softmax(input: Any, dim: int, *, dtype: torch_dtype | None = None) -> Any:
+def log_softmax(input: TensorBase, dim: int, *, dtype: torch_dtype | None = None) -> Any:
     """`torch.sparse.log_softmax`."""
     return _softmax(ops.log_softmax, input, dim, dtype)
 
 
 @sparse("norm")
-def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: torch_dtype | None = None) -> Any:
+def norm(input: TensorBase, p: Any = "fro", dim: Any = None, keepdim: bool = False,
+         dtype: torch_dtype | None = None) -> Any:
     if dim is not None:
         raise RuntimeError("norm_sparse currently only supports full reductions, so 'dim' must either be empty or "
                            "contain all dimensions of the input. Call it on x.to_dense().")

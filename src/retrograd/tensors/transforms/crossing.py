@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from .batching import BatchLevel
 from .forward import ForwardLevel, fresh_copy
 from .levels import Level, in_effect, inner, inside, others, outer, put, with_level
 from .shadows import alike
+
+if TYPE_CHECKING:
+    from ...graph.node import Node
 
 # Under these keys, a pass keeps the levels that it crossed, and the levels that it put in effect and has not left.
 _CROSSED, _ENTERED = "levels that were crossed", "levels that were entered"
@@ -304,7 +307,7 @@ def _of_all_levels(array: Any, levels: tuple[Any, ...]) -> bool:
     return shadow is not None and shadow.levels == levels[:-1]
 
 
-def _none_from_outside(node: Any, result: Any, operands: Sequence[Any]) -> bool:
+def _none_from_outside(node: Node, result: Any, operands: Sequence[Any]) -> bool:
     """Whether the result and all values that edges lead to belong to every level in effect."""
     levels = local.thread.levels
     if not _of_all_levels(result._array, levels):
@@ -315,7 +318,7 @@ def _none_from_outside(node: Any, result: Any, operands: Sequence[Any]) -> bool:
     return True
 
 
-def lifting(node: Any, results: Sequence[Any], operands: Sequence[Any], own: Level | None = None) -> None:
+def lifting(node: Node, results: Sequence[Any], operands: Sequence[Any], own: Level | None = None) -> None:
     """The watcher of recorded nodes while a level is in effect.
 
     Put a border on each edge of a new node that leads to a value outside of a level of the results. `own` is the level

@@ -9,7 +9,7 @@ levels below it in effect, so it never meets itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from ...foundations.modes import local
 from ...graph.versions import next_number
 from .batched import Batched
 from .views import viewed
+
+if TYPE_CHECKING:
+    from ...ops.framework import Op
 
 
 class Level:
@@ -69,7 +72,7 @@ class Level:
         raise NotImplementedError
 
 
-def interpret(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
+def interpret(op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
     """The transform on the seam: hand a call to the innermost level that it concerns."""
     below_all = local.thread.below
     if below_all is not None and not below_all.inside:
@@ -152,7 +155,7 @@ def put(levels: Sequence[Level]) -> None:
     thread.transform = interpret if levels else lowest()
 
 
-def below(op: Any, call: Callable[..., Any], args: Sequence[Any], write: bool = False) -> Any:
+def below(op: Op, call: Callable[..., Any], args: Sequence[Any], write: bool = False) -> Any:
     """Make a call with the levels that are in effect."""
     transform = local.thread.transform
     return call(*args) if transform is None else transform(op, call, tuple(args), write)

@@ -8,13 +8,16 @@ from __future__ import annotations
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....foundations.errors import noted, warn
 from ....graph.hooks import HookDict, RemovableHandle, present, register
 from ....graph.locks import moment
 from ....tensors.tensor import Tensor
 from .backward_hooks import BackwardHook
+
+if TYPE_CHECKING:
+    from ....graph.node import Node
 
 __all__ = ["GLOBALLY", "Everywhere", "Flags", "ModuleHooks", "_WrappedHook", "kind", "registered"]
 
@@ -249,7 +252,7 @@ def _backward_hooks_of(module: Any,
     return kinds[True], kinds[False]
 
 
-def _missed(args: tuple[Any, ...], result: Any, node: Any) -> str:
+def _missed(args: tuple[Any, ...], result: Any, node: Node) -> str:
     """What a backward hook of the old kind does not see; '' if it sees everything."""
     for values, side, verb in ((result, "output", "return"), (args, "input", "take as input")):
         if not isinstance(values, Tensor) and not (
