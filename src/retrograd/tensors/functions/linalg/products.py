@@ -12,7 +12,7 @@ from ....foundations.errors import noted, warn
 from ....ops.basic import check_values
 from ....ops.linalg import matrix as ops
 from ...arguments.dims import as_int, size_at
-from ...arguments.options import refuse_complex_gradient
+from ...arguments.options import contiguous_format, refuse_complex_gradient
 from ...recording.out import into, receive
 from ...recording.out_rules import EXACT, FREE, UNASKED, rule
 from ...recording.overwriting import copy_
@@ -92,9 +92,9 @@ def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
         return copy_(out, input if n else _unit(array))
     matrices("linalg.matrix_power", input, square=True)
     if n == 0:
-        return copy_(input.clone(), _unit(array))
+        return copy_(input.clone(memory_format=contiguous_format), _unit(array))
     if n == 1:
-        return input.clone()
+        return input.clone(memory_format=contiguous_format)
     if n < 0:
         input, n = inv(input), -n
     if n == 1:
