@@ -12,6 +12,7 @@ from ...foundations.dtypes import RARE
 from ...foundations.modes import local
 from ...graph.node import plan_of
 from ...ops.framework import Op
+from ...tensors.state.base import TensorBase
 from ..state.base import edge_of, plain, with_edge
 from .nodes import class_of, made_node, taking
 
@@ -25,7 +26,7 @@ def after_view(op: Op, view: Op, *options: Any) -> Callable[[Any, Any, Any], Any
     (view_type, view_plan), (op_type, op_plan) = [(class_of(o), plan_of(o)) for o in (view, op)]
     take = {(a, b, c): taking(op, (a, b, c)) for a in (False, True) for b in (False, True) for c in (False, True)}
 
-    def call(x: Any, y: Any, z: Any) -> Any:
+    def call(x: TensorBase, y: TensorBase, z: TensorBase) -> Any:
         thread = local.thread
         a, b = x._array, y._array
         if thread.transform is not None or (RARE and a.dtype in RARE):
