@@ -38,9 +38,9 @@ def bmm(x: Array, y: Array, out: Any = ...) -> Any:
     """
     if x.shape[-1] == 1 and x.shape[:-2] == y.shape[:-2] and x.dtype is y.dtype:
         if x.dtype.kind not in "fc":
-            return np.multiply(x, y, out=...)
+            return np.multiply(x, y, out=..., order="C")
         if x.size * y.shape[-1] < _MANY:
-            found = np.multiply(x, y, out=...)
+            found = np.multiply(x, y, out=..., order="C")
             return np.add(found, 0.0, out=found)           # a sum is never -0.0
         return np.einsum("...ij,...jk->...ik", x, y, order="C")
     return np.matmul(_dense(x), _dense(y), out=...)

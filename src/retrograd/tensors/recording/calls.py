@@ -157,7 +157,8 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
 def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
     kernel, widened = op.kernel, op.domain == "float"
     chosen, recordable = op.domain not in ("promote", "as given"), bool(op.steps)
-    keep_left, keep_right, keep_both = (keeping(op, mask) for mask in (1, 2, 3))
+    keep_left, keep_right, keep_both = [kept and kept[:3] for kept in (keeping(op, mask) for mask in (1, 2, 3))]
+    strided = len(op.saves) > 3                           # the rules also name the strides of both
     promoting, ordered = _general(op, otherwise), op.layout == "elementwise"
     straight: set[np.dtype[Any]] = set()                  # other types that the domain is known to leave as they are
     node_type = plan = _LATER
@@ -233,6 +234,8 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
         else:
             keep_x, keep_y, keep_out = keep
             node.saved = (a if keep_x else None, b if keep_y else None, out if keep_out else None)
+            if strided:
+                node.saved += (None if left is None else a.strides, None if right is None else b.strides)
         result._edge = node
         if thread.watchers:
             thread.tell(node, (result,), (input, other))

@@ -94,14 +94,15 @@ def choosing(kept: list[Save]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]] |
 
 
 def taking(op: Op, present: tuple[bool, ...]) -> Callable[[tuple[Any, ...]], tuple[Any, ...] | None]:
-    """The function that takes the values to save from (None, *operands, *options, result), if an op saves only these.
+    """The function that takes what an op saves from (None, *operands, *options, result, *strides of operands 1 and 2).
 
-    `present` says which operands have an edge.
+    `present` says which operands have an edge. Raises TypeError if the op saves anything else, or a single value.
     """
     needed, last = _needed(op, present), len(op.arguments) + 1
-    at = [0 if i not in needed else last if kind == "out" else index + 1 for i, (kind, index) in enumerate(op.saves)]
-    if len(at) < 2 or not {save.kind for save in op.saves} <= {"static", "input", "out"}:
-        raise TypeError(f"{op.name} does not save several arrays and options, and nothing else")
+    at = [0 if i not in needed else last if kind == "out" else last + index if kind == "strides" else index + 1
+          for i, (kind, index) in enumerate(op.saves)]
+    if len(at) < 2 or not {save.kind for save in op.saves} <= {"static", "input", "out", "strides"}:
+        raise TypeError(f"{op.name} does not save several arrays, options and strides, and nothing else")
     return itemgetter(*at)
 
 

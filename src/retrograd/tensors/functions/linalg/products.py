@@ -13,7 +13,7 @@ from ....ops.basic import check_values
 from ....ops.linalg import matrix as ops
 from ....tensors.state.base import TensorBase
 from ...arguments.dims import as_int, size_at
-from ...arguments.options import refuse_complex_gradient
+from ...arguments.options import contiguous_format, refuse_complex_gradient
 from ...recording.out import into, receive
 from ...recording.out_rules import EXACT, FREE, UNASKED, rule
 from ...recording.overwriting import copy_
@@ -93,9 +93,9 @@ def matrix_power(input: TensorBase, n: int, *, out: TensorBase | None = None) ->
         return copy_(out, input if n else _unit(array))
     matrices("linalg.matrix_power", input, square=True)
     if n == 0:
-        return copy_(input.clone(), _unit(array))
+        return copy_(input.clone(memory_format=contiguous_format), _unit(array))
     if n == 1:
-        return input.clone()
+        return input.clone(memory_format=contiguous_format)
     if n < 0:
         input, n = inv(input), -n
     if n == 1:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -124,6 +125,7 @@ def rms_norm(input: TensorBase, normalized_shape: Sequence[int], weight: TensorB
     result = exact * (squares + eps).rsqrt()
     if weight is not None:
         result = result * weight
+    result = result.contiguous()
     return result.to(input.dtype) if is_half(x.dtype) else result
 
 
@@ -219,11 +221,35 @@ def native_batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, run
     if not training:
         result = _batch_norm_by(input, weight, bias, running_mean.detach(), running_var.detach(), eps)
         return result, *[plain(np.empty(0, x.dtype)) for _ in range(2)]
-    result, mean, rstd, variance = _batch_norm(input, weight, bias, eps)
     count = math.prod(x.shape) // max(x.shape[1], 1)
-    _blend(running_mean, mean, momentum, 1.0)
     freedom = count / (count - 1) if count > 1 else math.nan
-    _blend(running_var, variance, momentum, freedom)
+
+    def move(mean: Any, variance: Any) -> None:
+        _blend(running_mean, mean, momentum, 1.0)
+        _blend(running_var, variance, momentum, freedom)
+
+    return _moving(partial(_batch_norm, input, weight, bias, eps), move)
+
+
+def _moving(call: Callable[[], Any], move: Callable[[Any, Any], None]) -> tuple[Any, Any, Any]:
+    """The first three results of a batch norm in training, which moves the running statistics.
+
+    The statistics move before watchers hear of the node, since a pack hook may end the call with an error. The hook of
+    `checkpoint` does so when all is computed again, and in PyTorch the statistics have moved then.
+    """
+    thread = local.thread
+    watchers = thread.watchers
+    if not watchers:
+        result, mean, rstd, variance = call()
+        move(mean, variance)
+        return result, mean, rstd
+    thread.watchers = (lambda node, results, operands: move(results[1], results[3]), *watchers)
+    try:
+        result, mean, rstd, variance = call()
+    finally:
+        thread.watchers = watchers
+    if result._edge is None:                               # no node, so nobody has been told
+        move(mean, variance)
     return result, mean, rstd
 
 
