@@ -48,10 +48,17 @@ class Site(NamedTuple):
 _new_tuple = tuple.__new__  # does the same as Site(…) in half the time, and each write makes a Site
 
 
+def outside(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame outside this package, from this one on, or None."""
+    while frame is not None and frame.f_code.co_filename.startswith(OWN):
+        frame = frame.f_back
+    return frame
+
+
 def user_site(depth: int = 1) -> Site | None:
     """The innermost frame outside this package, counted from `depth` frames above the caller, or None."""
     frame: FrameType | None = sys._getframe(depth)
-    while frame is not None and frame.f_code.co_filename.startswith(OWN):
+    while frame is not None and frame.f_code.co_filename.startswith(OWN):   # as `outside`, for each write
         frame = frame.f_back
     return None if frame is None else _new_tuple(Site, (frame.f_code, frame.f_lasti))
 

@@ -2,8 +2,8 @@
 
 `import retrograd` loads what every program uses. A package lists its other names in tables, and `late` makes of the
 tables what finds them. The error about a name that only PyTorch has says what to use instead; for a typing mistake it
-has the nearest names as a note. PyTorch's names and the advice are in two text files beside this module, which are read when the first name is missing. `command.imports` leads
-the imports of a program to retrograd.
+has the nearest names as a note. PyTorch's names and the advice are in two text files beside this module, which are read
+when the first name is missing. `command.imports` leads the imports of a program to retrograd.
 """
 
 import importlib

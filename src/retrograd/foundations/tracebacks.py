@@ -25,9 +25,11 @@ def shortened(trace: TracebackType | None) -> TracebackType | None:
     steps: list[TracebackType] = []
     inside = False                                   # whether the function that was called is already there
     while trace is not None:
-        own = trace.tb_frame.f_code.co_filename.startswith(OWN)
-        if not own or (not inside and not trace.tb_frame.f_code.co_filename.startswith(ENTRIES)):
-            steps.append(trace)
+        code = trace.tb_frame.f_code
+        own = code.co_filename.startswith(OWN)
+        if not own or (not inside and not code.co_filename.startswith(ENTRIES)):
+            if not own or code.co_name != "__getattr__":   # the program called no function: an attribute is missing
+                steps.append(trace)
             inside = own
         trace = trace.tb_next
     found: TracebackType | None = None

@@ -112,7 +112,8 @@ def test_missing_speaks_to_each_way_of_asking(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(AttributeError, match="^module 'torch.imagined' has no attribute 'sofmax'\n  near") as unknown:
         _ = module.sofmax
     assert unknown.value.__notes__ == ["  nearest    Softmax, softmax"]
-    with pytest.raises(ImportError, match=r"^cannot import name 'sofmax' from 'torch.imagined' \(retrograd\)\n") as caught:
+    said = r"^cannot import name 'sofmax' from 'torch.imagined' \(retrograd\)\n"
+    with pytest.raises(ImportError, match=said) as caught:
         exec("from retrograd.imagined import sofmax")
     assert (caught.value.name, caught.value.__notes__) == ("torch.imagined", unknown.value.__notes__)
     with pytest.raises(AttributeError, match="^module 'torch.imagined' has no attribute 'zzz'$"):
@@ -133,7 +134,8 @@ def test_the_nearest_names_answer_a_typing_mistake_alone() -> None:
 def test_a_file_of_a_package_is_no_name_that_only_pytorch_has() -> None:
     for name, classes in (("adam", "Adam, RAdam, NAdam"), ("sgd", "SGD, ASGD")):
         importlib.import_module(f"retrograd.optim.{name}")
-        with pytest.raises(AttributeError, match=f"^module 'torch.optim' has no attribute '{name}'\n  nearest    {classes}$"):
+        said = f"^module 'torch.optim' has no attribute '{name}'\n  nearest    {classes}$"
+        with pytest.raises(AttributeError, match=said):
             getattr(retrograd.optim, name)
 
 

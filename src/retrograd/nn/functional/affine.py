@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...foundations.errors import noted
 from ...kernels.layout import in_rows
 from ...ops import shape as shape_ops
 from ...ops.linalg import matrix as matrix_ops
@@ -54,7 +55,21 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
             if in_rows(x):
                 rows = _view(input, (math.prod(x.shape[:-1]), x.shape[-1]))
                 return _view(_layer(bias, rows, weight), (*x.shape[:-1], w.shape[0]))
-    return _unusual(input, weight, bias)
+    try:
+        return _unusual(input, weight, bias)
+    except RuntimeError as error:
+        noted(error, **_about_width(x.shape, w.shape))
+        raise
+
+
+def _about_width(shape: tuple[int, ...], weight: tuple[int, ...]) -> dict[str, str]:
+    """The facts about an input whose last size is not that of the weight; none if it is."""
+    if len(weight) != 2 or not shape or shape[-1] == weight[1]:
+        return {}
+    facts = {"given": f"an input of shape {[*shape]}, whose last size must be {weight[1]}"}
+    if len(shape) > 2 and math.prod(shape[1:]) == weight[1]:
+        facts["instead"] = f"input.flatten(1): a row of {weight[1]} numbers for each sample"
+    return facts
 
 
 def _unusual(input: Any, weight: Any, bias: Any) -> Any:

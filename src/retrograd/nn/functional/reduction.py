@@ -29,7 +29,11 @@ def checked_reduction(reduction: str, size_average: Any = None, reduce: Any = No
     Raises ValueError for an unknown name.
     """
     if size_average is not None or reduce is not None:
-        average, kept = size_average is None or bool(size_average), reduce is None or bool(reduce)
+        try:
+            average, kept = size_average is None or bool(size_average), reduce is None or bool(reduce)
+        except RuntimeError as error:                    # a tensor in the place of an option
+            noted(error, instead="make the loss first, and call it then: torch.nn.MSELoss()(input, target)")
+            raise
         reduction = "none" if not kept else "mean" if average else "sum"
         if warns:
             warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
@@ -43,3 +47,11 @@ def checked_reduction(reduction: str, size_average: Any = None, reduce: Any = No
 def reduced(loss: Any, reduction: str) -> Tensor:
     """The mean or the sum of the losses of all elements; the losses themselves for "none"."""
     return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
+
+
+def squeezed(input: Any, target: Any) -> str:
+    """'input.squeeze(1)' if the input is the target but for a last dim of size 1, or the same of the target; else ''."""
+    for name, more, less in (("input", input.shape, target.shape), ("target", target.shape, input.shape)):
+        if more == (*less, 1):
+            return f"{name}.squeeze({len(less)})"
+    return ""

@@ -247,7 +247,8 @@ class Members:
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """The parameters. `recurse` adds those of all submodules. Each parameter comes once."""
-        return (parameter for _, parameter in self.named_parameters(recurse=recurse))
+        for _, parameter in self.named_parameters(recurse=recurse):     # a generator whose frame knows the module
+            yield parameter
 
     def named_buffers(self, prefix: str = "", recurse: bool = True,
                       remove_duplicate: bool = True) -> Iterator[tuple[str, Tensor]]:
