@@ -12,7 +12,7 @@ import os
 import sys
 import warnings
 from types import CodeType, FrameType
-from typing import ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # The folders with the package's own code: in a checkout, that of PyTorch's names is another one.
@@ -171,6 +171,11 @@ def at(site: Site | None) -> str:
         return ""
     file, here = site.code.co_filename, os.path.join(os.getcwd(), "")
     return f"{file.removeprefix(here)}:{site.line}" + (f"    {site.text}" if site.text else "")
+
+
+def span(low: Any, high: Any) -> str:
+    """'from 2 to 5' for a note, or '2' if both are 2."""
+    return f"{low}" if low == high else f"from {low} to {high}"
 
 
 class _LinAlgError(RuntimeError):

@@ -155,7 +155,9 @@ def _is_file(package: ModuleType | None, name: str) -> bool:
     """Whether a package has a file of this name, loaded or not."""
     from importlib.util import find_spec  # imported here, since most programs name nothing that is missing
 
-    return hasattr(package, "__path__") and find_spec(f"{package.__name__}.{name}") is not None
+    if package is None or not hasattr(package, "__path__"):
+        return False
+    return find_spec(f"{package.__name__}.{name}") is not None
 
 
 def refused(path: str) -> Callable[..., NoReturn]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..foundations.dtypes import dtype as torch_dtype
@@ -24,10 +25,16 @@ _SHOWN = ("the backtrace further above shows the operation that failed to comput
           "question was changed in there or anywhere later. Good luck!")
 
 
-def second_pass(node: Any) -> RuntimeError:
-    """The error for a node whose saved values an earlier pass released."""
-    return noted(RuntimeError(SECOND), "backward#second-backward",
-                 freed=f"the values that {node.name()} saved", recorded=recorded(node))
+class Earlier:
+    """Finds the variable that leads to the graph of an earlier pass. `wiring` fills it in."""
+
+    facts: Callable[[Any, Sequence[Any]], dict[str, str]]
+
+
+def second_pass(node: Any, order: Sequence[Any] = ()) -> RuntimeError:
+    """The error for a node whose saved values an earlier pass released. `order` are the nodes of this pass."""
+    return noted(RuntimeError(SECOND), "backward#second-backward", freed=f"the values that {node.name()} saved",
+                 recorded=recorded(node), **Earlier.facts(node, order))
 
 
 def recorded(node: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -44,7 +45,8 @@ def notes(error: Exception) -> list[str]:
 
 def facts(error: BaseException | None) -> list[str]:
     """The notes without those of the error itself."""
-    return [note.strip() for note in getattr(error, "__notes__", []) if not re.match("  (read more|because) ", note)]
+    own = re.compile("  (read more|because|given) ")
+    return [note.strip() for note in getattr(error, "__notes__", []) if not own.match(note)]
 
 
 def fails(error: Exception) -> Callable[..., Any]:
@@ -54,13 +56,14 @@ def fails(error: Exception) -> Callable[..., Any]:
 
 
 X = torch.ones(1, 2)
+MODEL = nn.Sequential(nn.Linear(7, 2))
 HERE = at(Site(facts.__code__, 0)).partition(":")[0]            # this file, as a note names it
 
 
 def test_the_path_the_class_and_the_settings_are_named() -> None:
     net = nn.Sequential(nn.Linear(2, 3), nn.Sequential(nn.ReLU(), nn.Linear(4, 5, bias=False)))
     error = error_of(lambda: net(X))
-    assert facts(error) == ["module     1.1: Linear(in_features=4, out_features=5, bias=False)"]
+    assert facts(error) == ["module     net[1][1]: Linear(in_features=4, out_features=5, bias=False)"]
     assert str(error).startswith("mat1 and mat2 shapes cannot be multiplied (1x3 and 4x5)")
     assert "module" not in str(error)
 
@@ -68,7 +71,7 @@ def test_the_path_the_class_and_the_settings_are_named() -> None:
 def test_a_path_leads_through_modules_that_are_not_called() -> None:
     net = Calls(lambda x: net.layers[1](x), layers=nn.ModuleList([nn.ReLU(), nn.Linear(7, 2)]))
     assert facts(error_of(lambda: net(X))) == [
-        "module     layers.1: Linear(in_features=7, out_features=2, bias=True)"]
+        "module     net.layers[1]: Linear(in_features=7, out_features=2, bias=True)"]
 
 
 def test_a_layer_alone_has_its_settings_and_a_model_alone_has_no_note() -> None:
@@ -77,10 +80,43 @@ def test_a_layer_alone_has_its_settings_and_a_model_alone_has_no_note() -> None:
     assert facts(error_of(lambda: Calls(fails(Stop(1)), other=nn.ReLU())(X), Stop)) == []
 
 
-def test_a_module_that_its_caller_does_not_hold_has_no_path() -> None:
+def test_a_module_that_its_caller_does_not_hold_has_no_path_but_a_name() -> None:
     layer = nn.Linear(7, 2)
-    assert facts(error_of(lambda: Calls(lambda x: layer(x))(X))) == [
-        "module     Linear(in_features=7, out_features=2, bias=True)"]
+    text = "Linear(in_features=7, out_features=2, bias=True)"
+    assert facts(error_of(lambda: Calls(lambda x: layer(x))(X))) == [f"module     layer: {text}"]
+    for call in (Calls(lambda x: nn.Linear(7, 2)(x)), nn.Linear(7, 2)):
+        assert facts(error_of(partial(call, X))) == [f"module     {text}"]
+
+
+def test_a_module_has_the_name_that_the_function_of_the_program_has_for_it() -> None:
+    class Trainer:
+        def __init__(self, model: nn.Module) -> None:
+            self.model = model
+
+        def run(self) -> None:
+            self.model(X)
+
+    text = "Linear(in_features=7, out_features=2, bias=True)"
+    assert facts(error_of(Trainer(nn.Linear(7, 2)).run)) == [f"module     self.model: {text}"]
+    assert facts(error_of(lambda: MODEL(X))) == [f"module     MODEL[0]: {text}"]
+    assert facts(error_of(lambda: nn.Sequential(nn.Linear(7, 2))(X))) == [f"module     Sequential[0]: {text}"]
+
+
+@pytest.mark.parametrize(("held", "place", "kind", "remedy"), [
+    ([nn.ReLU(), nn.Linear(7, 2)], "[1]", "list", "List"), ((nn.Linear(7, 2),), "[0]", "tuple", "List"),
+    ({"a": nn.Linear(7, 2)}, "['a']", "dict", "Dict")])
+def test_a_module_in_a_list_that_is_no_module_list_has_a_path_and_a_remedy(
+        held: Any, place: str, kind: str, remedy: str) -> None:
+    net = Calls(lambda x: (held["a"] if isinstance(held, dict) else held[-1])(x))
+    net.layers = held
+    error = error_of(lambda: net(X))
+    count = "the 2 modules" if len(held) == 2 else "the 1 module"
+    assert facts(error) == [f"module     net.layers{place}: Linear(in_features=7, out_features=2, bias=True)",
+                            f"instead    self.layers = torch.nn.Module{remedy}(…)"]
+    assert f"  because    Calls.layers is a {kind}, so Calls does not know {count} in it" in notes(error)
+    net.add_module("known", net.layers["a"] if isinstance(held, dict) else held[-1])
+    assert facts(error_of(lambda: net(X))) == [
+        "module     net.known: Linear(in_features=7, out_features=2, bias=True)"]
 
 
 def test_an_error_keeps_its_type_its_arguments_and_its_own_notes() -> None:
@@ -89,7 +125,7 @@ def test_an_error_keeps_its_type_its_arguments_and_its_own_notes() -> None:
     error = error_of(lambda: nn.Sequential(Calls(fails(raised)))(X), Stop)
     assert error is raised
     assert error.args == (1, [2])
-    assert facts(error) == ["my own", "module     0: Calls"]
+    assert facts(error) == ["my own", "module     Sequential[0]: Calls"]
     assert notes(pickle.loads(pickle.dumps(error))) == notes(error)
 
 
@@ -99,7 +135,7 @@ def test_an_error_that_is_raised_anew_names_the_last_module() -> None:
     error_of(lambda: nn.Sequential(net)(X), Stop)
     raised.__traceback__ = None
     error_of(lambda: net(X), Stop)
-    assert facts(raised) == ["module     1: Calls"]
+    assert facts(raised) == ["module     net[1]: Calls"]
 
 
 def test_an_error_made_of_another_names_the_module_that_made_it() -> None:
@@ -111,16 +147,16 @@ def test_an_error_made_of_another_names_the_module_that_made_it() -> None:
 
     net = Calls(lambda x: net.inner(x), inner=Calls(convert, layer=nn.Linear(7, 2)))
     error = error_of(lambda: net(X), Stop)
-    assert facts(error) == ["module     inner: Calls"]
+    assert facts(error) == ["module     net.inner: Calls"]
     assert error.__cause__ is not None
     assert facts(error.__cause__) == [
-        "module     inner.layer: Linear(in_features=7, out_features=2, bias=True)"]
+        "module     net.inner.layer: Linear(in_features=7, out_features=2, bias=True)"]
 
 
 def test_errors_of_hooks_name_the_module() -> None:
     net = nn.Sequential(nn.ReLU())
     net[0].register_forward_hook(fails(Stop()))
-    assert facts(error_of(lambda: net(X), Stop)) == ["module     0: ReLU"]
+    assert facts(error_of(lambda: net(X), Stop)) == ["module     net[0]: ReLU"]
 
 
 def test_a_broken_text_of_a_module_does_not_hide_the_error() -> None:
@@ -128,7 +164,7 @@ def test_a_broken_text_of_a_module_does_not_hide_the_error() -> None:
         def extra_repr(self) -> str:
             raise KeyError("no settings")
 
-    assert facts(error_of(lambda: nn.Sequential(Odd(fails(Stop())))(X), Stop)) == ["module     0: Odd"]
+    assert facts(error_of(lambda: nn.Sequential(Odd(fails(Stop())))(X), Stop)) == ["module     Sequential[0]: Odd"]
 
 
 def test_an_interrupt_has_no_note() -> None:

@@ -58,18 +58,20 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     try:
         return _unusual(input, weight, bias)
     except RuntimeError as error:
-        noted(error, **_about_width(x.shape, w.shape))
+        noted(error, **_about_input(input, weight))
         raise
 
 
-def _about_width(shape: tuple[int, ...], weight: tuple[int, ...]) -> dict[str, str]:
-    """The facts about an input whose last size is not that of the weight; none if it is."""
-    if len(weight) != 2 or not shape or shape[-1] == weight[1]:
+def _about_input(input: Tensor, weight: Tensor) -> dict[str, str]:
+    """The facts about an input whose last size or whose dtype is not that of the weight; none if both are."""
+    shape, width = input.shape, weight.shape[-1] if weight.ndim == 2 else None
+    if width is None or not shape or (shape[-1] == width and input.dtype is weight.dtype):
         return {}
-    facts = {"given": f"an input of shape {[*shape]}, whose last size must be {weight[1]}"}
-    if len(shape) > 2 and math.prod(shape[1:]) == weight[1]:
-        facts["instead"] = f"input.flatten(1): a row of {weight[1]} numbers for each sample"
-    return facts
+    if shape[-1] == width:
+        return {"instead": f"input.to({weight.dtype})"}
+    flat = len(shape) > 2 and math.prod(shape[1:]) == width
+    return {"given": f"an input of shape {[*shape]}, whose last size must be {width}",
+            "instead": f"input.flatten(1): a row of {width} numbers for each sample" if flat else ""}
 
 
 def _unusual(input: Any, weight: Any, bias: Any) -> Any:

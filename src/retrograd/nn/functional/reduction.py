@@ -31,9 +31,9 @@ def checked_reduction(reduction: str, size_average: Any = None, reduce: Any = No
     if size_average is not None or reduce is not None:
         try:
             average, kept = size_average is None or bool(size_average), reduce is None or bool(reduce)
-        except RuntimeError as error:                    # a tensor in the place of an option
-            noted(error, instead="make the loss first, and call it then: torch.nn.MSELoss()(input, target)")
-            raise
+        except RuntimeError as error:
+            raise noted(RuntimeError(str(error)), because="a tensor stands in the place of an option",
+                        instead="make the loss first, and call it then: torch.nn.MSELoss()(input, target)") from None
         reduction = "none" if not kept else "mean" if average else "sum"
         if warns:
             warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
@@ -50,7 +50,7 @@ def reduced(loss: Any, reduction: str) -> Tensor:
 
 
 def squeezed(input: Any, target: Any) -> str:
-    """'input.squeeze(1)' if the input is the target but for a last dim of size 1, or the same of the target; else ''."""
+    """'input.squeeze(1)' if the input is like the target but for a last dim of size 1, or the reverse; else ''."""
     for name, more, less in (("input", input.shape, target.shape), ("target", target.shape, input.shape)):
         if more == (*less, 1):
             return f"{name}.squeeze({len(less)})"

@@ -1,6 +1,6 @@
 """What a module does not know of: modules and parameters in its lists, tuples and dictionaries.
 
-`parameters()`, `state_dict()` and `to()` leave them out without a word. An error that follows from this names the place.
+`parameters()`, `state_dict()` and `to()` leave them out without a word. Errors that follow from this name the place.
 """
 
 from __future__ import annotations
