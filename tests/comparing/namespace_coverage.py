@@ -85,8 +85,9 @@ def coverage(space: str, bound: bool = False) -> Coverage:
         if not bound or name in apart:
             (modules if name.endswith("/") else names).append(name.rstrip("/"))
     names = [name for name in names if name not in modules and (name in apart) == bound]
-    return Coverage(space, names, [n for n in names if not hasattr(home, n)], modules,
-                    [n for n in modules if not hasattr(home, n) and not _is_file(home, n)], "classes that torch._C binds" if bound else "")
+    absent = [n for n in modules if not hasattr(home, n) and not _is_file(home, n)]
+    return Coverage(space, names, [n for n in names if not hasattr(home, n)], modules, absent,
+                    "classes that torch._C binds" if bound else "")
 
 
 def everything() -> Iterator[Coverage]:
