@@ -197,3 +197,38 @@ def test_a_gradient_of_a_wrong_shape_names_the_forward_line_where_it_is_known() 
     with pytest.warns(UserWarning, match="Anomaly Detection"), torch.autograd.detect_anomaly():
         result = Wrong.apply(torch.ones(3, requires_grad=True))
     assert f"  recorded   WrongBackward at {HERE}:" in whole(error_of(result.backward))
+
+
+def test_a_state_that_does_not_fit_names_the_prefix_or_the_list() -> None:
+    layer, net = nn.Linear(1, 1), Calls(len)
+    state = {f"module.{name}": value for name, value in layer.state_dict().items()}
+    assert facts(error_of(lambda: layer.load_state_dict(state))) == [
+        "instead    {name.removeprefix('module.'): value for name, value in state.items()}"]
+    net.layers = [layer]
+    state = {f"layers.0.{name}": value for name, value in layer.state_dict().items()}
+    assert facts(error_of(lambda: net.load_state_dict(state))) == ["instead    self.layers = torch.nn.ModuleList(…)"]
+    wrong = {name: torch.ones(7) for name in layer.state_dict()}
+    assert facts(error_of(lambda: layer.load_state_dict(wrong))) == []
+
+
+def test_a_module_in_the_place_of_a_tensor_is_told() -> None:
+    error = error_of(lambda: nn.ReLU().sum(), AttributeError)
+    assert notes(error) == ["  because    a module is no tensor; a call of it with a tensor returns one"]
+    assert not hasattr(error_of(lambda: nn.ReLU().forwards, AttributeError), "__notes__")
+
+
+def test_widths_and_dtypes_of_a_linear_layer() -> None:
+    layer = nn.Linear(6, 1)
+    assert "  instead    input.flatten(1): a row of 6 numbers for each sample" in notes(
+        error_of(lambda: layer(torch.ones(4, 2, 3))))
+    assert "  given      an input of shape [4, 5], whose last size must be 6" in notes(
+        error_of(lambda: layer(torch.ones(4, 5))))
+    assert "  instead    input.to(torch.float32)" in notes(error_of(lambda: layer(torch.ones(4, 6).double())))
+
+
+def test_sizes_of_a_recurrent_layer() -> None:
+    network = nn.GRU(3, 5, batch_first=True)
+    assert "  given      an input of shape [2, 4, 7]: batch, time, features" in notes(
+        error_of(lambda: network(torch.ones(2, 4, 7))))
+    assert "  because    the states are of 2 sequences, and the input has 1" in notes(
+        error_of(lambda: network(torch.ones(1, 4, 3), torch.ones(1, 2, 5))))
