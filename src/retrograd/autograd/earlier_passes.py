@@ -61,7 +61,9 @@ def _variables(inner: Any) -> Iterator[tuple[str, str, TensorBase]]:
                    if name == "self" or "_modules" in getattr(holder, "__dict__", {})
                    for each, value in getattr(holder, "__dict__", {}).items()]
     for name, value in [*frame.f_locals.items(), *inner_names]:
-        if isinstance(value, TensorBase):
+        if name.startswith("_"):                         # in a notebook, `_` is what a cell has shown
+            found = []
+        elif isinstance(value, TensorBase):
             found = [(name, value)]
         elif type(value) in (tuple, list) and len(value) <= 100:
             found = [(f"{name}[{i}]", item) for i, item in enumerate(value) if isinstance(item, TensorBase)]

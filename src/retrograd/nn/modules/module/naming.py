@@ -84,12 +84,15 @@ def _described(calls: list[FrameType]) -> tuple[str, Any]:
 
 
 def _name_of(module: Any, frame: FrameType | None) -> str:
-    """The name that a function has for a module: `model`, or `self.model`; '' if there is none."""
+    """The name that a function has for a module: `model`, or `self.model`; '' if there is none.
+
+    Names with an underscore in front are left out: in a notebook, `_` is what a cell has shown.
+    """
     if frame is None:
         return ""
     for names in (frame.f_locals, frame.f_globals):
         for name, value in names.items():
-            if value is module:
+            if value is module and not name.startswith("_"):
                 return name
     for name, value in getattr(frame.f_locals.get("self"), "__dict__", {}).items():
         if value is module:
