@@ -74,7 +74,7 @@ def _about_input(input: Tensor, weight: Tensor) -> dict[str, str]:
             "instead": f"input.flatten(1): a row of {width} numbers for each sample" if flat else ""}
 
 
-def _unusual(input: Any, weight: Any, bias: Any) -> Any:
+def _unusual(input: Tensor, weight: Tensor, bias: Tensor | None) -> Any:
     """Inputs of other ranks, composed as PyTorch composes them. Raises RuntimeError for sizes that do not fit."""
     x, w = input._array, weight._array
     if x.ndim == 0 or w.ndim == 0:
