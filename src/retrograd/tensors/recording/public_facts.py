@@ -16,6 +16,7 @@ from ...foundations.devices import Meta, on_meta
 from ...foundations.errors import ENTRIES, OWN, PACKAGE
 from ...foundations.modes import local
 from ..arguments import checking
+from ..arguments.asked import asked
 from ..arguments.dims import kind_of
 from ..arguments.reordering import reordered
 from ..arguments.schemas import of_method
@@ -63,8 +64,9 @@ class Public:
             return None
         if args and not isinstance(args[0], TensorBase) and self._is_method_alone():
             return _of_no_tensor(self.entry.__name__, args[0])
-        if not self.schemas:
-            return None
+        unasked = asked(self.entry, self.body, args, kwargs)
+        if unasked is not None or not self.schemas:
+            return unasked
         if self.bound and args:
             return checking.refusal(tuple([of_method(text) for text in self.schemas]), args[1:], kwargs)
         return checking.refusal(self.schemas, args, kwargs)
