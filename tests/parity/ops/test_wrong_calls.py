@@ -5,6 +5,7 @@ And after an error nothing has changed: no tensor that was given, nor how often 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from functools import cache
 from typing import Any
@@ -40,7 +41,8 @@ def _end(library: Any, call: Call) -> str | None:
         found = function(library, call.name)(*args, **kwargs)
     except Exception as error:
         assert _state(tensors) == before, f"{call} has changed what it was given"
-        return f"{type(error).__name__}: {error}".replace("retrograd", "torch").replace(*_NO_DEVICE)
+        said = f"{type(error).__name__}: {error}".replace("retrograd", "torch").replace(*_NO_DEVICE)
+        return _SET.sub(lambda found: ", ".join(sorted(found[0].split(", "))), said)
     if not isinstance(found, library.Tensor):
         return f"ok {type(found).__name__}"
     return f"ok {found.dtype} of {tuple(found.shape)}".replace("retrograd", "torch")
@@ -48,6 +50,8 @@ def _end(library: Any, call: Call) -> str | None:
 
 # What a build of PyTorch for CUDA says of a device that is not there, and the build for the processor.
 _NO_DEVICE = ("Found no NVIDIA driver on your system", "Cannot access accelerator device when none is available")
+# The elements of a set of strings, whose order is that of Python's hashes.
+_SET = re.compile(r"(?<=\{)'[^{}]*'(?=\})")
 # How many of the messages of calls that both refuse are PyTorch's to the letter, at least. The table of what is
 # accepted has a reason for each other one.
 SHARE = 0.92

@@ -19,17 +19,15 @@ from .dims import kind_of
 # it. A question behind `weight:` is asked if that argument is true, or is no bool and not None.
 _ASKED = {
     "nn.functional": """
-mse_loss l1_loss smooth_l1_loss huber_loss: target.size() input.size() weight:weight.size()
+mse_loss l1_loss huber_loss: target.size() input.size() weight:weight.size()
 binary_cross_entropy: target.size() input.size() weight:weight.size()
-binary_cross_entropy_with_logits: target.size() input.size()
+smooth_l1_loss binary_cross_entropy_with_logits: target.size() input.size()
 adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool2d adaptive_max_pool3d: input.size()
 batch_norm: training:input.size()
 instance_norm: use_input_stats:input.size()
 embedding: padding_idx:weight.size() max_norm:input.contiguous() max_norm:weight.detach()
 embedding_bag: weight.dtype per_sample_weights:input.size() per_sample_weights:per_sample_weights.size() weight.dim() \
 input.dim() offsets:offsets.dim()
-softmax: input.softmax()
-log_softmax: input.log_softmax()
 """,
     "": """
 norm: input.layout
@@ -39,7 +37,7 @@ split: tensor.split()
 
 
 class _Question(NamedTuple):
-    """An attribute that a function reads of an argument, or calls; `beside` is the argument that makes it ask, or ''."""
+    """An attribute that a function reads of an argument, or calls; `beside` names the argument that makes it ask."""
 
     argument: str
     attribute: str

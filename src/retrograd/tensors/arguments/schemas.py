@@ -12,6 +12,7 @@ from __future__ import annotations
 import inspect
 import re
 from functools import cache
+from keyword import iskeyword
 from typing import Any, NamedTuple
 
 _MAKING = "dtype dtype=None, layout layout=None, device device=None, bool pin_memory=False, bool requires_grad=False"
@@ -127,9 +128,18 @@ def schemas(texts: tuple[str, ...]) -> tuple[Schema, ...]:
     return tuple(found)
 
 
-def of_method(text: str) -> str:
-    """The schema without its first parameter, for a method: "t.remainder_(Tensor other)", not the tensor itself."""
-    return re.sub(r"\(\w+ \w+(, )?", "(", text, count=1)
+def of_methods(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """The schemas of a method: those whose first parameter is a tensor, without it and without `out`.
+
+    >>> of_methods(("xlogy(Tensor input, Number other, out)", "xlogy(Number self, Tensor other, out)"))
+    ('xlogy(Number other)',)
+    """
+    found = (_OUT.sub("", re.sub(r"\(Tensor \w+(, )?", "(", text, count=1)) for text in texts if "(Tensor " in text)
+    return tuple(found)
+
+
+# The end of a schema that only functions have.
+_OUT = re.compile(r"(, )?(\*, )?(Tensor out=None|\bout)(?=\))")
 
 
 class SignatureOfSchema(inspect.Signature):
@@ -175,7 +185,7 @@ def _parameters(texts: tuple[str, ...], body: Any, out: bool) -> Any:
     names = [p.name for p in stated]
     others = [other for known in names for other in _SHOWN_TOO.get(known, ())]
     for name in (*names, *others, *(("out",) if out else ())):
-        if name not in found:
+        if name not in found and not iskeyword(name):
             found[name] = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
     for name, parameter in found.items():
         kinds = dict.fromkeys(kind for p in stated if p.name == name for kind in p.annotation.split(" | "))

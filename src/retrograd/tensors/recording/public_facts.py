@@ -19,7 +19,7 @@ from ..arguments import checking
 from ..arguments.asked import asked
 from ..arguments.dims import kind_of
 from ..arguments.reordering import reordered
-from ..arguments.schemas import of_method
+from ..arguments.schemas import of_methods
 from ..state.base import Results, TensorBase
 from . import out as _out, overriding
 from .overriding import NOBODY, handled
@@ -38,8 +38,8 @@ class Public:
     `schemas` are the texts of its schemas. `body` is the function that computes, and `entry` the function that programs
     call. `out` is the rule for `out`. `event` is the profiler's name of a call; "" if calls are no events. `strict`
     says that arguments are compared with the schemas before the call, not only after an error. `for_modes` says that
-    only modes handle its calls, not arguments. `bound` is for functions that are only methods: PyTorch's messages do
-    not count the tensor among the arguments. `operator` is for Python's operators: modes and subclasses are given the
+    only modes handle its calls, not arguments. `bound` is for methods: PyTorch's messages do not count the
+    tensor among the arguments. `operator` is for Python's operators: modes and subclasses are given the
     method of this name, and if all return NotImplemented, Python tries the other operand.
     """
 
@@ -64,11 +64,10 @@ class Public:
             return None
         if args and not isinstance(args[0], TensorBase) and self._is_method_alone():
             return _of_no_tensor(self.entry.__name__, args[0])
-        unasked = asked(self.entry, self.body, args, kwargs)
-        if unasked is not None or not self.schemas:
-            return unasked
+        if not self.schemas:
+            return asked(self.entry, self.body, args, kwargs)
         if self.bound and args:
-            return checking.refusal(tuple([of_method(text) for text in self.schemas]), args[1:], kwargs)
+            return checking.refusal(of_methods(self.schemas), args[1:], kwargs)
         return checking.refusal(self.schemas, args, kwargs)
 
     def _is_method_alone(self) -> bool:

@@ -11,7 +11,7 @@ from ....foundations.errors import noted
 from ....ops import shape as ops
 from ...arguments.dims import array_of, axis_of
 from ...recording.calls import recorded
-from ...recording.public import methods, public, public_property
+from ...recording.public import methods, public, public_property, renamed
 from .shape import sizes_of
 
 _permute, _transpose, _t = recorded(ops.permute), recorded(ops.transpose), recorded(ops.t)
@@ -70,7 +70,7 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
     return _permute(input, tuple(order))
 
 
-moveaxis = movedim
+moveaxis = renamed(movedim, "moveaxis")
 
 
 @public("t(Tensor input)", method=True)
