@@ -47,9 +47,11 @@ def methods(*functions: Any, **named: Any) -> None:
     """
     for name, function in [*[(function.__name__, function) for function in functions], *named.items()]:
         facts = getattr(function, "public", None)
-        METHODS[name] = function if facts is None or facts.bound or facts.body is function or not facts.schemas else (
-            _entry(Public(facts.body, facts.schemas, facts.out, facts.event, facts.strict, facts.for_modes,
-                          facts.operator, True)))
+        METHODS[name] = function
+        if facts is not None and facts.schemas and not facts.bound and facts.body is not function:
+            METHODS[name] = entry = _entry(Public(facts.body, facts.schemas, facts.out, facts.event, facts.strict,
+                                                  facts.for_modes, facts.operator, True))
+            entry.__name__ = entry.__qualname__ = function.__name__
 
 
 def public(*schemas: str, out: OutRule = None, event: str = "", strict: bool = False, for_modes: bool = False,

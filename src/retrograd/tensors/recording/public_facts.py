@@ -62,7 +62,7 @@ class Public:
             frame = frame.f_back
         if frame is not None and frame.f_code.co_filename.startswith(OWN):
             return None
-        if args and not isinstance(args[0], TensorBase) and self._is_method_alone():
+        if args and not isinstance(args[0], TensorBase) and (self.bound or self._is_method_alone()):
             return _of_no_tensor(self.entry.__name__, args[0])
         if not self.schemas:
             return asked(self.entry, self.body, args, kwargs)
