@@ -86,10 +86,10 @@ def _refused(x: Any, shape: Shape) -> Exception:
                             "dimension size -1 can be any value and is ambiguous")
     if (not known or x.size % known) if unknown else known != x.size:
         return noted(RuntimeError(f"shape '{list(shape)}' is invalid for input of size {x.size}"), "shapes#other-size")
-    return StrideError(
-        "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
-        f"contiguous subspaces). Use .reshape(...) instead. (The input has shape {list(x.shape)} and stride "
-        f"{[s // x.itemsize for s in x.strides]}; the view was to have shape {list(shape)}.)")
+    return noted(
+        StrideError("view size is not compatible with input tensor's size and stride (at least one dimension spans "
+                    "across two contiguous subspaces). Use .reshape(...) instead."),
+        input=f"shape {list(x.shape)}, stride {[s // x.itemsize for s in x.strides]}", view=f"shape {list(shape)}")
 
 
 def common_shape(*shapes: Shape) -> Shape:

@@ -126,16 +126,17 @@ class Optimizer:
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         if isinstance(params, TensorBase):
-            raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
-                            f"{params.type()}. Pass a list: [tensor]")
+            raise noted(
+                TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
+                          f"{params.type()}"), instead="pass a list: [tensor]")
         self.defaults = defaults
         self._make_hooks()
         self.state: defaultdict[Any, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         groups = list(params)
         if not groups:
-            raise ValueError("optimizer got an empty parameter list: either the module has no parameters, or a "
-                             "generator was used twice")
+            raise noted(ValueError("optimizer got an empty parameter list"),
+                        because="either the module has no parameters, or a generator was used twice")
         if not isinstance(groups[0], dict):
             groups = [{"params": groups}]
         for group in groups:

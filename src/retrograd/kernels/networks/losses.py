@@ -56,11 +56,13 @@ def binary_cross_entropy(x: Any, y: Any, weight: Any, reduction: str) -> Any:
     """-(y log(x) + (1 - y) log(1 - x)), with logarithms of at least -100."""
     refuse(x.dtype, "binary_cross_entropy", "biuc")
     if x.size and not (np.min(x) >= 0 and np.max(x) <= 1):
-        raise RuntimeError(f"all elements of input should be between 0 and 1: they go from {np.min(x)} to {np.max(x)}. "
-                           "Apply sigmoid, or use binary_cross_entropy_with_logits.")
+        raise noted(
+            RuntimeError("all elements of input should be between 0 and 1"),
+            because=f"they go from {np.min(x)} to {np.max(x)}",
+            instead="apply sigmoid, or use binary_cross_entropy_with_logits")
     if y.size and not (np.min(y) >= 0 and np.max(y) <= 1):
-        raise RuntimeError("all elements of target should be between 0 and 1: they go from "
-                           f"{np.min(y)} to {np.max(y)}.")
+        raise noted(RuntimeError("all elements of target should be between 0 and 1"),
+                    because=f"they go from {np.min(y)} to {np.max(y)}")
     wide = widened(x)
     loss = (y - 1) * np.maximum(np.log1p(-wide), -100) - y * np.maximum(np.log(wide), -100)
     return reduced(np.asarray(_weighted(loss, weight).astype(x.dtype, copy=False)), reduction)

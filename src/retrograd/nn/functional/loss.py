@@ -219,8 +219,9 @@ def cross_entropy_of_logits(input: Tensor, target: Tensor, weight: Tensor | None
     if dtype.kind != "c":
         refuse_complex_gradient("binary_cross_entropy_with_logits", target, input)
     if target._array.dtype.kind == "b" and dtype.kind != "b":
-        raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Convert the target "
-                           "with .to(input.dtype).")
+        raise noted(
+            RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+                         "`logical_xor()` operator instead."), instead="convert the target with .to(input.dtype)")
     if target._array.dtype.kind in "iu" and letter(dtype) == "f":
         raise noted(
             RuntimeError(f"result type {input.dtype.legacy} can't be cast to the desired output "

@@ -196,6 +196,7 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
     "Tensor": _is_tensor,
     "Tensors": _is_list(_is_tensor),
     "Number": lambda value: _is_python_number(value) or _is_constant(value),
+    "Numbers": _is_list(lambda value: _is_python_number(value) or _is_constant(value)),
     "int": is_int,
     "ints": _is_list(is_int),
     "float": _is_float,

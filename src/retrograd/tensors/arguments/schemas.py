@@ -29,13 +29,14 @@ OTHER_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "
 # The names among them that signatures show.
 _SHOWN_TOO = {name: OTHER_NAMES[name] for name in ("dim", "keepdim")}
 # The names of these types in messages.
-NAMES = {"Tensors": "tuple of Tensors", "ints": "tuple of ints",
-         "floats": "tuple of floats", "dtype": "torch.dtype", "layout": "torch.layout", "device": "torch.device",
+NAMES = {"Tensors": "tuple of Tensors", "ints": "tuple of ints", "floats": "tuple of floats",
+         "Numbers": "tuple of Scalars", "dtype": "torch.dtype", "layout": "torch.layout", "device": "torch.device",
          "memory_format": "torch.memory_format", "Generator": "torch.Generator"}
 
 # The types of schemas as Python annotates them.
 _ANNOTATIONS = {"Tensors": "Sequence[Tensor]", "ints": "Sequence[int]", "floats": "Sequence[float]",
-                "Number": "int | float | complex", "device": "device | str | int"}
+                "Number": "int | float | complex", "Numbers": "Sequence[int | float | complex]",
+                "device": "device | str | int"}
 
 
 class Parameter(NamedTuple):
@@ -139,7 +140,7 @@ def of_methods(texts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 # The end of a schema that only functions have.
-_OUT = re.compile(r"(, )?(\*, )?(Tensor out=None|\bout)(?=\))")
+_OUT = re.compile(r"(, )?(\*, )?(Tensors? out=None|\bout)(?=\))")
 
 
 class SignatureOfSchema(inspect.Signature):

@@ -13,6 +13,7 @@ from ....ops.basic import cast
 from ....ops.elementwise import comparison as ops
 from ....ops.framework import Op
 from ....ops.indexing.sorting import nonzero_columns
+from ...arguments.checking import refusal
 from ...arguments.options import check_tensor, number
 from ...recording.calls import recorded
 from ...recording.inplace import over
@@ -20,6 +21,7 @@ from ...recording.inplace_methods import augmented
 from ...recording.operands import NUMBERS, scalar
 from ...recording.out_rules import CONSTANT, ELEMENTWISE, FOUND, UNASKED, UNDERIVED, Rule, rule
 from ...recording.public import methods, public, renamed
+from ...recording.public_facts import facts_of
 from ...recording.twins import Call, Function, both, twins
 from ...state.base import TensorBase, plain
 from ...state.inside import refuse_samples
@@ -252,8 +254,8 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     """
     if isinstance(input, TensorBase) and isinstance(other, TensorBase) and isinstance(condition, TensorBase):
         return _where(condition if condition._array.dtype.kind == "b" else _as_mask(condition), input, other)
-    if not isinstance(condition, TensorBase):
-        raise invalid("where", condition, input, other)
+    if not isinstance(condition, TensorBase):                # of the method, which `refused` does not see
+        raise refusal(facts_of(where).schemas, (condition, input, other), {}) or invalid("where", condition)
     if input is None and other is None:
         return _nonzero_columns(condition)
     if not isinstance(input, (TensorBase, *NUMBER)) or not isinstance(other, (TensorBase, *NUMBER)):

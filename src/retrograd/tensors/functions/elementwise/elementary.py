@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import NARROW, letter
+from ....foundations.errors import noted
 from ....ops.elementwise import elementary as ops
 from ....ops.framework import Op
 from ....ops.networks import activations
@@ -165,7 +166,8 @@ def polar(abs: TensorBase, angle: TensorBase) -> TensorBase:
     """
     check_real_parts("polar", abs, angle, ("abs", "angle"))
     if abs.dtype.itemsize == 2:
-        raise NotImplementedError("\"polar_cpu\" not implemented for 'Half'. Convert with .float() first.")
+        raise noted(
+            NotImplementedError("\"polar_cpu\" not implemented for 'Half'"), instead="convert with .float() first")
     return _polar(abs, angle)  # type: ignore[no-any-return]
 
 

@@ -290,7 +290,7 @@ def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
         raise RuntimeError(f"Trying to create tensor with negative dimension {times}: "
                            f"{[times, x.shape[1], w.shape[2]]}. The kernel is longer than the input.")
     if x.dtype.kind == "b":
-        raise NotImplementedError("\"addmm_impl_cpu_\" not implemented for 'Bool'. Convert with .float() first.")
+        raise NotImplementedError("\"addmm_impl_cpu_\" not implemented for 'Bool'")
     for value in (input, weight, bias):
         refuse_complex_gradient("conv_tbc", value)
     return _conv_tbc(input, weight, bias, pad)

@@ -106,7 +106,7 @@ def _range(key: slice, shape: Sequence[int], dim: int) -> tuple[int, int, int]:
     """The start, stop and step of a slice, within the dimension."""
     start, stop, step = bounds(key, shape[dim] if shape else 0)
     if step < 0:
-        raise ValueError("step must be greater than zero. Use flip() to reverse a dimension.")
+        raise noted(ValueError("step must be greater than zero"), instead="reverse a dimension with flip()")
     if not shape:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     return start, max(start, stop), step

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....foundations.dtypes import C_NAMES
+from ....foundations.errors import noted
 from ...recording.public import public
 from ...state.base import TensorBase
 from ..creation.random import randn
@@ -114,8 +115,9 @@ def lobpcg(A: TensorBase, k: int | None = None, B: TensorBase | None = None, X: 
     for name, matrix, wanted in (("A", A, A.is_floating_point()), ("B", B, B is None or B.dtype is A.dtype)):
         if matrix is not None and not wanted:
             other = "float" if name == "A" else C_NAMES[A.dtype.name]
-            raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {C_NAMES[matrix.dtype.name]} != "
-                               f"{other}. Convert {name} with .to(…).")
+            raise noted(
+                RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {C_NAMES[matrix.dtype.name]} != "
+                             f"{other}"), instead=f"convert {name} with .to(…)")
     factor = None
     if B is not None:                                        # with B = L L^T, L^-1 A L^-T is symmetric too
         factor = linalg_cholesky(B)

@@ -45,7 +45,7 @@ def permute(input: Any, *order: Any, dims: Any = None) -> Any:
                            f"len(dims) = {len(order)}")
     axes = tuple([axis_of("permute", d, ndim) for d in order])
     if len({*axes}) < len(axes):
-        raise RuntimeError(f"permute(): duplicate dims are not allowed. Got {[*order]}.")
+        raise noted(RuntimeError("permute(): duplicate dims are not allowed."), given=f"{[*order]}")
     return _permute(input, axes)
 
 

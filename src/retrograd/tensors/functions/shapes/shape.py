@@ -160,7 +160,7 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
     if not parts:
         raise RuntimeError("unflatten: sizes must be non-empty")
     if not shape:
-        raise RuntimeError("unflatten got an unexpected error: a tensor without dimensions has no dim to unflatten")
+        raise RuntimeError("unflatten got an unexpected error:\nDimension specified as 0 but tensor has no dimensions")
     if parts.count(-1) == 1 and (known := -math.prod(parts)):
         parts = tuple([shape[axis] // known if n == -1 else n for n in parts])
     if math.prod(parts) != shape[axis]:
