@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..accelerator import device_count, empty_cache, is_available
-from ..foundations.errors import OutOfMemoryError
+from ..foundations.errors import OutOfMemoryError, noted
 from ..foundations.names import inside, late
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ def is_initialized() -> bool:
 
 
 def _refused() -> AssertionError:
-    return AssertionError("Torch not compiled with CUDA enabled: retrograd computes on the CPU. Guard the call with "
-                          "torch.cuda.is_available().")
+    return noted(AssertionError("Torch not compiled with CUDA enabled"), because="retrograd computes on the CPU",
+                 instead="guard the call with torch.cuda.is_available()")
 
 
 def current_device() -> int:

@@ -129,16 +129,22 @@ def checked(spec: str | device | int | None) -> device:
     place = device(spec)
     if place.type not in ("cpu", "cuda", "meta"):
         if place.type == "xpu":
-            raise AssertionError("Torch not compiled with XPU enabled: retrograd computes on the CPU.")
+            raise noted(AssertionError("Torch not compiled with XPU enabled"), because="retrograd computes on the CPU")
         if place.type == "mtia":
-            raise AssertionError("Torch not compiled with MTIA enabled. retrograd computes on the CPU.")
-        raise RuntimeError(f"PyTorch is not linked with support for {place.type} devices: retrograd computes on the "
-                           "CPU.")
+            raise noted(
+                AssertionError("Torch not compiled with MTIA enabled. Ensure you have `import "
+                               "mtia.host_runtime.torch_mtia.dynamic_library` in your python src file and include "
+                               "`//mtia/host_runtime/torch_mtia:torch_mtia` as your target dependency!"),
+                because="retrograd computes on the CPU")
+        raise noted(
+            RuntimeError(f"PyTorch is not linked with support for {place.type} devices"),
+            because="retrograd computes on the CPU")
     if place.type == "meta":
         raise NotImplementedError("This function does not know the device 'meta': make the tensor on the CPU, and move "
                                   "it with .to('meta').")
     if place.type != "cpu":
-        raise AssertionError(
-            f"Torch not compiled with CUDA enabled: retrograd computes on the CPU; '{place}' is not available here. "
-            "Choose the device with `'cuda' if torch.cuda.is_available() else 'cpu'`.")
+        raise noted(
+            AssertionError("Torch not compiled with CUDA enabled"),
+            because=f"retrograd computes on the CPU; '{place}' is not available here",
+            instead="choose the device with `'cuda' if torch.cuda.is_available() else 'cpu'`")
     return CPU

@@ -225,7 +225,9 @@ def dirac_(tensor: Any, groups: int = 1) -> Any:
             ValueError("Only tensors with 3, 4, or 5 dimensions are supported"), given=f"{tensor.ndim} dimensions")
     out_channels, in_channels, *kernel = tensor.shape
     if out_channels % groups:
-        raise ValueError(f"dim 0 must be divisible by groups. Its size is {out_channels}, and groups is {groups}.")
+        raise noted(
+            ValueError("dim 0 must be divisible by groups"),
+            because=f"its size is {out_channels}, and groups is {groups}")
     each = out_channels // groups
     middle = [size // 2 for size in kernel]
     with no_grad():

@@ -51,8 +51,10 @@ def _same_shapes(name: str, input: Any, target: Any) -> tuple[Any, Any]:
 def refuse_gradient(name: str, argument: str, value: Tensor) -> None:
     """Raises RuntimeError if `value` requires grad: the function has no derivative with respect to it."""
     if requires(value):
-        raise RuntimeError(f"The function '{name}' is not differentiable with respect to argument '{argument}'. This "
-                           "input cannot have requires_grad True. Use .detach().")
+        raise noted(
+            RuntimeError(f"The function '{name}' is not differentiable with respect to argument '{argument}'. This "
+                         "input cannot have requires_grad True."),
+            instead="use .detach()")
 
 
 def _reduction_of(reduction: str, size_average: Any, reduce: Any, weight: Any) -> str:

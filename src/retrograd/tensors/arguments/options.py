@@ -268,7 +268,7 @@ def _range_of_integers(dtype: np.dtype[Any]) -> tuple[int, int]:
 def filling(value: Any, dtype: np.dtype[Any]) -> Any:
     """The number in `dtype`, to fill a tensor with. Raises RuntimeError if it does not fit."""
     if isinstance(value, int) and not -2**63 <= value < 2**64:
-        raise OverflowError("int too big to convert: a number in a tensor has at most 64 bits")
+        raise noted(OverflowError("int too big to convert"), because="a number in a tensor has at most 64 bits")
     if not fits(value, dtype):
         raise noted(
             RuntimeError(f"value cannot be converted to type {_C_NAMES[dtype.name]} without overflow"),

@@ -8,13 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 from ...foundations.dtypes import C_NAMES, dtype as torch_dtype
+from ...foundations.errors import noted
 from ..recording.public import methods, public_property
 from ..state.base import accumulator_of, meta_of, stands_as_leaf
 
 
 def _check_leaf(tensor: Any, what: str) -> None:
     if not stands_as_leaf(tensor):
-        raise RuntimeError(f"grad_dtype can only be {what} on leaf tensors. This one was computed.")
+        raise noted(RuntimeError(f"grad_dtype can only be {what} on leaf tensors."), because="this one was computed")
 
 
 def grad_dtype(self: Any) -> torch_dtype | None:

@@ -29,7 +29,7 @@ from ..recording.inplace import check_writable, written
 from ..recording.public import public
 from ..state.base import TensorBase, edge_of, note_kind, refuse_tangents, set_edge
 from ..transforms.batched import is_batch
-from ..transforms.refusals import STORAGE
+from ..transforms.refusals import STORAGE, unbatched
 
 Array = np.ndarray[Any, Any]
 BYTE = np.dtype(np.uint8)
@@ -273,7 +273,7 @@ _storages: WeakValueDictionary[int, UntypedStorage] = WeakValueDictionary()
 def untyped_storage(self: TensorBase) -> UntypedStorage:
     """The memory of the tensor, as bytes. All tensors over that memory have the same storage."""
     if is_batch(self._array):
-        raise NotImplementedError(STORAGE)
+        raise unbatched(STORAGE, NotImplementedError)
     owner = owner_of(with_numbers(self._array))
     with moment:
         storage = _storages.get(address(owner))

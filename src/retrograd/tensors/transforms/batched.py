@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from ...kernels.layout import offset_of
-from .refusals import BOOL, DATA, ESCAPED, ITEM
+from .refusals import BOOL, DATA, ESCAPED, ITEM, unbatched
 
 Array = np.ndarray[Any, Any]
 
 
 def _no_numbers(what: str) -> Callable[..., Any]:
     def refuse(self: Any, *args: Any, **kwargs: Any) -> Any:
-        raise RuntimeError(what)
+        raise unbatched(what)
 
     return refuse
 
@@ -66,7 +66,7 @@ class Batched:
 
     def tolist(self) -> Any:
         """Raises RuntimeError."""
-        raise RuntimeError(DATA if self.ndim else ITEM)
+        raise unbatched(DATA if self.ndim else ITEM)
 
 
 def is_batch(array: Any) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import RARE, unimplemented
-from ....foundations.errors import OWN, warn
+from ....foundations.errors import OWN, noted, warn
 from ....foundations.modes import local
 from ....kernels import layout as layouts
 from ....ops import creation as ops
@@ -130,7 +130,9 @@ def empty(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = str
     array = np.empty(shape_of("empty", sizes, size), element_type("empty", dtype))
     if memory_format is not None and memory_format is not contiguous_format:
         if memory_format is preserve_format:
-            raise RuntimeError("unsupported memory format Preserve: a new tensor has no order in memory to preserve")
+            raise noted(
+                RuntimeError("unsupported memory format Preserve"),
+                because="a new tensor has no order in memory to preserve")
         array = empty_as(array, array.dtype, memory_format)
     return made(array, device, requires_grad)
 

@@ -66,6 +66,6 @@ def addcdiv(call: Call, input: TensorBase, tensor1: TensorBase, tensor2: TensorB
             "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a "
             "true division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value "
             "* torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / "
-            "tensor2) for float inputs. The future addcdiv behavior is just the latter implementation: (input + value * "
-            "tensor1 / tensor2), for all dtypes.")
+            "tensor2) for float inputs. The future addcdiv behavior is just the latter implementation: (input + "
+            "value * tensor1 / tensor2), for all dtypes.")
     return call(ops.addcdiv, input, tensor1, tensor2, number("addcdiv", "value", 4, value))

@@ -108,8 +108,10 @@ def lobpcg(A: TensorBase, k: int | None = None, B: TensorBase | None = None, X: 
     k = (1 if X is None else X.shape[-1]) if k is None else k
     n = (k if n is None else n) if X is None else X.shape[-1]
     if m < 3 * n:
-        raise ValueError(f"LOBPCG algorithm is not applicable when the number of A rows (={m}) is smaller than 3 x the "
-                         f"number of requested eigenpairs (={n}). Take torch.linalg.eigh.")
+        raise noted(
+            ValueError(f"LOBPCG algorithm is not applicable when the number of A rows (={m}) is smaller than 3 x the "
+                       f"number of requested eigenpairs (={n})"),
+            instead="take torch.linalg.eigh")
     if X is not None and X.shape != (*A.shape[:-1], n):
         raise AssertionError(f"X shape mismatch: got {X.shape}, expected {(*A.shape[:-1], n)}")
     for name, matrix, wanted in (("A", A, A.is_floating_point()), ("B", B, B is None or B.dtype is A.dtype)):

@@ -191,8 +191,9 @@ def _places(counts: Any, output_size: int | None) -> Any:
     """The index of each count, as often as the count says. Raises RuntimeError if these are not `output_size`."""
     places = np.repeat(np.arange(counts.size), _checked_counts(counts))
     if output_size not in (None, places.size):
-        raise RuntimeError(f"allocated size does not match required size: output_size is {output_size}, and the counts "
-                           f"add up to {places.size}")
+        raise noted(
+            RuntimeError("allocated size does not match required size"),
+            because=f"output_size is {output_size}, and the counts add up to {places.size}")
     return places
 
 
