@@ -16,6 +16,7 @@ import numpy as np
 from typing import Any
 from typing import overload
 from typing import TypeVar
+from retrograd.foundations.devices import device as _device
 from retrograd.foundations.dtypes import dtype as _dtype
 from retrograd import return_types as _return_types
 from retrograd.tensors.arguments.generator import Generator as _Generator
@@ -484,7 +485,8 @@ class Methods(TensorBase):
         self, bins: _int = 100, min: _int | _float | _complex = 0, max: _int | _float | _complex = 0,
     ) -> Tensor: ...
     def histogram(
-        self, bins: Any = 100, *, range: Any = None, weight: Any = None, density: _bool = False,
+        self, bins: Tensor | _int = 100, *, weight: Tensor | None = None, density: _bool = False,
+        range: Any | Sequence[_float] | None = None,
     ) -> _return_types.histogram: ...
     @overload
     def hsplit(self, sections: _int, *, indices: Any = None) -> tuple[Tensor, ...]: ...
@@ -1143,9 +1145,20 @@ class Methods(TensorBase):
     def tile(self, dims: Sequence[_int]) -> Tensor: ...
     @overload
     def tile(self, *dims: _int) -> Tensor: ...
+    @overload
     def to(
-        self, *args: Any, dtype: Any = None, device: Any = None, non_blocking: _bool = False, copy: _bool = False,
-        memory_format: Any = None,
+        self, device: _device | str | _int | None = None, dtype: _dtype | None = None, non_blocking: _bool = False,
+        copy: _bool = False, *, memory_format: _memory_format | None = None,
+    ) -> Tensor: ...
+    @overload
+    def to(
+        self, dtype: _dtype, non_blocking: _bool = False, copy: _bool = False, *,
+        memory_format: _memory_format | None = None, device: Any = None,
+    ) -> Tensor: ...
+    @overload
+    def to(
+        self, tensor: Tensor, non_blocking: _bool = False, copy: _bool = False, *,
+        memory_format: _memory_format | None = None, dtype: Any = None, device: Any = None,
     ) -> Tensor: ...
     def to_dense(self, dtype: Any = None, *, masked_grad: _bool | None = None) -> Tensor: ...
     def to_padded_tensor(self, padding: _float, output_size: Sequence[_int] | None = None) -> Tensor: ...

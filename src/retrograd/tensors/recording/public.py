@@ -87,7 +87,8 @@ def renamed(function: F, name: str, *schemas: str) -> F:
         out = chosen._replace(blame=chosen.blame or blame)
     elif chosen is not None:
         def out(*args: Any, **options: Any) -> Rule:
-            return chosen(*args, **options)._replace(blame=blame)
+            rule: Rule = chosen(*args, **options)
+            return rule._replace(blame=blame)
     facts = Public(known.body, schemas or tuple([f"{name}({text.partition('(')[2]}" for text in known.schemas]),
                    out, known.event, known.strict, known.for_modes, known.operator, known.bound)
     entry = _entry(facts)
