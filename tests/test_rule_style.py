@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
+from op_table.queries import stated_ops
 from reading.arrays import Fault, Reader
 from reading.kinds import ARRAY, PLAIN
 from reading.source import modules_below, sources
@@ -123,16 +124,6 @@ def test_every_module_states_rules() -> None:
 
 
 # No rule looks at numbers
-
-
-def stated_ops() -> set[Op]:
-    """Every operator of the package, also those in tables, and their in-place forms."""
-    values: list[Any] = []
-    for name in modules_below(OPS, "retrograd.ops"):
-        for value in vars(importlib.import_module(name)).values():
-            values += value.values() if isinstance(value, dict) else [value]
-    found = {value for value in values if isinstance(value, Op)}
-    return found | {op.written for op in found}
 
 
 def kinds(op: Op, rule: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Of PyTorch's internal helpers, those that programs use: making tensors of storages again, and one tensor of many."""
+"""PyTorch's internal helpers that programs use: they rebuild tensors from storages, and join many tensors to one."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..autograd.grad_mode import no_grad
 from ..foundations.devices import CPU, device as Device
-from ..foundations.dtypes import F16
+from ..foundations.dtypes import F16, Array
 from ..foundations.errors import warn
 from ..kernels.narrow import wide
 from ..ops.basic import beyond
@@ -98,7 +98,7 @@ class GradScaler:
             return type(outputs)(scaled) if isinstance(outputs, (list, tuple)) else scaled
         raise ValueError("outputs must be a Tensor or an iterable of Tensors")
 
-    def _unscale_grads_(self, optimizer: Any, inv_scale: Any, found_inf: Any,
+    def _unscale_grads_(self, optimizer: Any, inv_scale: TensorBase, found_inf: TensorBase,
                         allow_fp16: bool) -> dict[Device, Any]:
         """Multiply the gradients by `inv_scale`. Returns whether a gradient was not finite, as a number by device."""
         seen = False
@@ -283,7 +283,7 @@ class GradScaler:
         return found
 
 
-def _all_finite(g: Any) -> Any:
+def _all_finite(g: Array) -> Any:
     return np.asarray(np.isfinite(wide(g)).all())
 
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..foundations.dtypes import Array
 from ..foundations.errors import OWN, Site, user_site
 from ..foundations.modes import local
 from ..ops.framework import Op
@@ -164,7 +165,7 @@ class CheckedPass(Pass):
             return None
         raised, sound = self.watch.raised, self.sound
 
-        def look(node: Any, index: int, cotangent: Any, saved: Any, gradient: Any) -> None:
+        def look(node: Any, index: int, cotangent: Array, saved: Any, gradient: Any) -> None:
             if raised:
                 raised.clear()
                 if self.first is None:

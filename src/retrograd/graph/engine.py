@@ -21,7 +21,7 @@ from ..kernels.elementwise.parts import LARGE, add as add_large
 from ..kernels.narrow import narrow_among, rounded, wide
 from . import faults
 from .fit import fit
-from .hooks import Users
+from .hooks import USER_HOOKS
 from .node import RELEASED, AccumulateGrad
 from .ownership import ALONE, LENT, SHARED, hold
 from .packed import Packed
@@ -100,9 +100,9 @@ class Pass:
 
     def _look(self, start: Any) -> None:
         """Show the gradient of a single root to its hooks if the root leads to no input, as PyTorch does."""
-        node, shown = start.node, Users.shown([self.buffers[start]])
+        node, shown = start.node, USER_HOOKS.shown([self.buffers[start]])
         if type(node) is AccumulateGrad:
-            Users.call(node.variable._backward_hooks or {}, *shown)
+            USER_HOOKS.call(node.variable._backward_hooks or {}, *shown)
         elif node.hooks is not None:
             absent = [None] * (node.outputs if node.several else 1)
             node.hooks.arrived([*absent[:start.index], *shown, *absent[start.index + 1:]])
@@ -182,21 +182,21 @@ class Pass:
             captured = False
         shown: list[Any] = []
         if hooks is not None:
-            shown = Users.shown(cotangents)
+            shown = USER_HOOKS.shown(cotangents)
             hooks.arrived(shown)
-            cotangents = Users.carried(shown, self.recorder)
+            cotangents = USER_HOOKS.carried(shown, self.recorder)
         if captured:
             self._capture(node, cotangents)
             return
         if hooks is not None and hooks.pre:
             shown = hooks.before(shown)
-            cotangents = Users.carried(shown, self.recorder)
+            cotangents = USER_HOOKS.carried(shown, self.recorder)
         edges = node.edges
         results = [result if edge is None or result is None else self.fitted(result, edge.shape, edge.dtype)
                    for edge, result in zip(edges, self._results(node, cotangents), strict=True)]
         hooks = node.hooks                          # the node itself may have added a hook
         if hooks is not None and hooks.post:
-            results = hooks.after(results, node.inputs_shown(), shown or Users.shown(cotangents), self.recorder)
+            results = hooks.after(results, node.inputs_shown(), shown or USER_HOOKS.shown(cotangents), self.recorder)
         self._hand_on(node, cotangents, results)
 
     def _hand_on(self, node: Any, cotangents: list[Any], results: Sequence[Any]) -> None:
@@ -329,7 +329,7 @@ class Pass:
         variable = leaf.variable
         attached = None if variable._meta is None else variable._meta.hooks
         if attached:
-            (buffers[leaf],) = self._called(lambda shown: [Users.call(attached, shown[0])], buffers.get(leaf))
+            (buffers[leaf],) = self._called(lambda shown: [USER_HOOKS.call(attached, shown[0])], buffers.get(leaf))
         if leaf in self.capture:
             self._capture(leaf, [buffers.get(leaf)])
         elif not self.capture:
@@ -342,9 +342,9 @@ class Pass:
             else:
                 observer.accumulate(partial(variable._accumulate, buffers.get(leaf), self.recorder, min(own, LENT)))
             if hooks is not None and hooks.post:
-                hooks.after([], None, Users.shown([buffers.get(leaf)]), self.recorder)
+                hooks.after([], None, USER_HOOKS.shown([buffers.get(leaf)]), self.recorder)
         buffers.pop(leaf, None)
 
     def _called(self, hooks: Callable[[list[Any]], list[Any]], *cotangents: Any) -> list[Any]:
         """The gradients that hooks returned for the gradients shown to them."""
-        return Users.carried(hooks(Users.shown(cotangents)), self.recorder)
+        return USER_HOOKS.carried(hooks(USER_HOOKS.shown(cotangents)), self.recorder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..foundations.dtypes import dtype as torch_dtype
+from ..foundations.dtypes import Array, dtype as torch_dtype
 from ..foundations.errors import at, note, noted
 from ..kernels.shape import clash
 from .node import AccumulateGrad, site_of
@@ -36,7 +36,7 @@ def recorded(node: Any) -> str:
     return "" if site is None else f"{node.name()} at {at(site)}"
 
 
-def type_text(array: Any) -> str:
+def type_text(array: Array) -> str:
     """PyTorch's old-style name of an array's type, such as 'torch.FloatTensor'."""
     name = torch_dtype.of[array.dtype].legacy
     return f"CPU{name}Type" if array.dtype.kind == "c" else f"torch.{name}Tensor"
@@ -78,7 +78,7 @@ def stale(node: Any) -> RuntimeError:
     raise AssertionError("no saved value was written to")
 
 
-def modified(node: Any, array: Any, producer: Any, number: int) -> RuntimeError:
+def modified(node: Any, array: Array, producer: Any, number: int) -> RuntimeError:
     """The error for one array that `node` saved. The array is output `number` of `producer`."""
     made_by = "" if producer is None else f", which is output {number} of {forward_name(producer)},"
     writes = writes_to(array)

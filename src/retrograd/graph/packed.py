@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.dtypes import Array
 from .faults import in_turn, modified, producer
 from .versions import written_since
 
@@ -31,10 +32,10 @@ class Converted(Parcel):
 
     __slots__ = ("array", "original", "producer")
 
-    def __init__(self, array: np.ndarray[Any, Any], original: np.ndarray[Any, Any], producer: tuple[Any, int]) -> None:
+    def __init__(self, array: Array, original: Array, producer: tuple[Any, int]) -> None:
         self.array, self.original, self.producer = array, original, producer
 
-    def unpack(self, node: Any) -> np.ndarray[Any, Any]:
+    def unpack(self, node: Any) -> Array:
         if written_since(self.original, node.number):
             raise modified(node, self.original, *self.producer)
         return self.array

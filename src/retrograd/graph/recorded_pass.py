@@ -22,7 +22,7 @@ class RecordedPass(Pass):
     """A pass with a recorder. Usual nodes take a short way, in which nobody can see or change the gradients."""
 
     def gradients(self, node: Any, cotangent: Any) -> Sequence[Any]:
-        """The gradients of a node's inputs. If nothing is recorded, rules compute with float32 in the place of narrow
+        """The gradients of a node's inputs. If nothing is recorded, rules compute with float32 in place of narrow
         types, as in a plain pass.
         """
         if not self._is_exact(node):
@@ -38,13 +38,13 @@ class RecordedPass(Pass):
         return self._widened(values) if self._is_exact(node) else values
 
     def _is_exact(self, node: Any) -> bool:
-        """Whether the rules of a node compute with float32 in the place of its narrow type."""
+        """Whether the rules of a node compute with float32 in place of its narrow type."""
         if not NARROW or self.grad or node.steps is None:
             return False
         return any([dtype in NARROW for dtype in (node.dtype if node.several else [node.dtype])])
 
     def _widened(self, value: Any) -> Any:
-        """A value that a rule computes with: float32 in the place of a narrow type."""
+        """A value that a rule computes with: float32 in place of a narrow type."""
         if type(value) is list or type(value) is tuple:
             return type(value)(map(self._widened, value))
         if isinstance(value, np.dtype):

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..foundations.dtypes import Array
 from ..foundations.modes import local
 from ..kernels.elementwise.parts import LARGE
 from . import faults
@@ -22,7 +23,7 @@ from .packed import Packed
 from .route import Route
 from .versions import written_since
 
-Cotangent = np.ndarray[Any, Any]
+Cotangent = Array
 
 
 class Line(NamedTuple):

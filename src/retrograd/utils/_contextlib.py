@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 
-def context_decorator(ctx: Any, func: Any) -> Any:
+def context_decorator(ctx: Any, func: Callable[..., Any]) -> Any:
     """The function `func` with each call in a block `ctx()`. `ctx` is a block itself, or a function that makes one.
 
     Raises RuntimeError for a class, and AssertionError for a block that can be called.

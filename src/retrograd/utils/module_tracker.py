@@ -56,12 +56,12 @@ class ModuleTracker:
             self._names.setdefault(child, f"{name}.{inner}")
         return name
 
-    def _before(self, module: Any, args: Any) -> None:
+    def _before(self, module: Any, args: tuple[Any, ...]) -> None:
         name = self._name(module)
         self._enter(name, in_backward=False)
         self._on_gradient(args, lambda: self.parents.discard(name))
 
-    def _after(self, module: Any, args: Any, output: Any) -> None:
+    def _after(self, module: Any, args: tuple[Any, ...], output: Any) -> None:
         name = self._name(module)
         self.parents.discard(name)
         self._on_gradient(output, lambda: self._enter(name, in_backward=True))

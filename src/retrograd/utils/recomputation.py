@@ -104,7 +104,7 @@ class Input:
 
     __slots__ = ("number", "value")
 
-    def __init__(self, tensor: Any) -> None:
+    def __init__(self, tensor: TensorBase) -> None:
         packer = in_force()
         self.number = next_number()
         self.value = tensor if packer is None else Hooked(packer.hooks, tensor, edge_of(tensor), None)
@@ -146,7 +146,7 @@ class Run:
         """The unpacked value."""
         raise NotImplementedError
 
-    def note(self, tensor: Any) -> None:
+    def note(self, tensor: TensorBase) -> None:
         """Note a value that is being saved."""
         array, node = tensor._array, self.node
         self.saved.append((array.shape, array.dtype, node, user_site(2) if node is None else self.site))
@@ -203,7 +203,7 @@ class Segment(Run):
         self.complete = False             # the forward run is over
         self.open_ended = False           # a recomputation went on past the end of an incomplete forward run
 
-    def pack(self, tensor: Any) -> Place:
+    def pack(self, tensor: TensorBase) -> Place:
         place = Place(len(self.places))
         self.places.append(weakref.ref(place))
         self.note(tensor)
@@ -244,7 +244,7 @@ class Recomputation(Run):
         if not segment.open_ended:
             self._check()
 
-    def pack(self, tensor: Any) -> Any:
+    def pack(self, tensor: TensorBase) -> Any:
         segment, index = self.segment, len(self.saved)
         if tensor.requires_grad:
             tensor = tensor.detach()

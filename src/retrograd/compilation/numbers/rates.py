@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...optim.elementwise import ElementsOptimizer
 from ...optim.option_memory import Option, OptionMemory, sides
 from ...optim.schedules import LRScheduler
@@ -23,7 +24,6 @@ from ..reach.put_off import READING, is_put_off
 from .followed import Followed, Preparing, may_follow
 from .traced_numbers import Numbers
 
-Array = np.ndarray[Any, Any]
 # The dtypes of parameters whose step is a line of the plan.
 _STEPPED = "fd"
 # The memory of each optimizer, by the group and by what its options decide. All plans read this memory.
@@ -73,7 +73,7 @@ class Rates:
 
     def preparing(self, numbers: Numbers, given: int) -> Preparing | None:
         """What writes the rates of a repetition, and its other numbers, to memory; None if all of them are there.
-        `given` is the place of the first counted number among those that the guard returns.
+        `given` is the place of the first counted number among the values that the guard returns.
         """
         read = [(each.option, each.rate) for each in (self.followed or {}).values() if each.rate is not None]
         expressions = [*[rate for _, rate in read], *numbers.operands.expressions]

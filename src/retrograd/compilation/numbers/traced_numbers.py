@@ -1,4 +1,4 @@
-"""The numbers of one trace: those that the program reads from tensors, and those that its state counts in.
+"""The numbers of one trace: the numbers that the program reads from tensors, and the counters in its state.
 
 A look at a number that was read from a tensor ends the trace. A look at a number of the state has the guard ask for
 this number; a comparison of such numbers has the guard ask for the outcome.
@@ -65,7 +65,7 @@ class Numbers:
         self.branches: list[tuple[Expression, Any]] = []   # that depend on numbers of tensors
         self.pinned: set[int] = set()                      # the numbers of items that the guard asks for
         self.wanted: list[Expression] = []                 # what a repetition makes, in its order
-        self.operands = Operands(tape)                     # those that operators take
+        self.operands = Operands(tape)                     # the numbers that operators take
         self.left: list[tuple[Any, Step]] = []             # things, and places in them that hold numbers
         self.changes_others = False                        # whether it changes things that may be others in each call
         self._made: list[weakref.ref[Any]] = []            # numbers that the program may hold
@@ -187,7 +187,7 @@ class Numbers:
         """The result of a call that takes numbers of the state as options, if it is made of calls that take arrays."""
         return taken_apart(self.tape, op, call, args, write) if self._made and self.tape.reason is None else WHOLE
 
-    def plain(self, args: Any) -> Any:
+    def plain(self, args: tuple[Any, ...]) -> Any:
         """The arguments of an operator, with plain numbers."""
         return looked(args) if self._made else args
 
@@ -284,7 +284,7 @@ class Numbers:
         return [group[0] for group in self.groups if group[0].role == "number"]
 
     def place(self, expression: Expression) -> int:
-        """The place of a number among those that a repetition makes."""
+        """The place of a number among the numbers that a repetition makes."""
         for place, each in enumerate(self.wanted):
             if each is expression:
                 return place

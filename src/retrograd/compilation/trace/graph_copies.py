@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...graph.node import AccumulateGrad, OpNode, Output
 from ...graph.packed import Converted, Indices, Packed
 from ..execution.plan import again, planned
@@ -27,8 +28,6 @@ from .known_tensors import KnownTensors
 from .results import is_hooked
 from .traced import Traced
 from .tracing import Tape
-
-Array = np.ndarray[Any, Any]
 
 
 class _Unknown(Exception):

@@ -52,7 +52,7 @@ def _saves(node: Any) -> bool:
 
 
 def grouped(made: Sequence[Any], places: Sequence[int]) -> list[list[int]]:
-    """The places of results in groups: each result comes behind those that it is computed from."""
+    """The places of results in groups. Each result comes after the results that it is computed from."""
     if len(places) < 2:
         return [[*places]]
     edges = {place: _address(made[place]._edge) for place in places}

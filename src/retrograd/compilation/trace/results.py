@@ -6,7 +6,7 @@ that existed before the call is the same thing, or is found in the arguments.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,7 +19,8 @@ from ...graph.node import AccumulateGrad, OpNode
 from ...graph.versions import written_since
 from ...kernels.kinds import with_numbers
 from ...tensors.recording.hooks import retain
-from ...tensors.state.base import ORDINARY, Results, StridedView, TensorBase, edge_of, meta_of, plain, set_leaf
+from ...tensors.state.base import ORDINARY, StridedView, TensorBase, edge_of, meta_of, plain, set_leaf
+from ...tensors.state.dispatch import DISPATCH
 from ...tensors.transforms.crossing import EnterBatch, LeaveBatch
 from ..numbers.traced_numbers import Numbers
 from ..program import constants
@@ -57,7 +58,7 @@ class Left:
         if id(tensor) in self.known or id(tensor) in self.places or id(tensor) in self.bases:
             return
         meta = tensor._meta
-        if type(tensor) is not Results.tensor or tensor.__dict__ or type(tensor._array) is not Traced:
+        if type(tensor) is not DISPATCH.tensor or tensor.__dict__ or type(tensor._array) is not Traced:
             raise Unknown("the program leaves a tensor that was not computed by operators, or that has attributes")
         self.places[id(tensor)] = -1
         if meta is not None:
@@ -80,10 +81,10 @@ class Left:
         self.made.append(tensor)
 
     def every(self) -> list[Any]:
-        """All new tensors: those that the plan makes, then the views."""
+        """All new tensors: the tensors that the plan makes, then the views."""
         return [*self.made, *self.views]
 
-    def place(self, tensor: Any) -> int:
+    def place(self, tensor: TensorBase) -> int:
         """The place of a tensor among the outputs of the plan; -1 if the plan does not make the tensor."""
         return max(-1, self.places.get(id(tensor), -1))
 
@@ -276,7 +277,7 @@ class _Forms:
         return lambda tensors, inputs, args, kwargs: rebuild([part(tensors, inputs, args, kwargs) for part in parts])
 
 
-def _taken_apart(value: Any) -> tuple[Iterable[Any], Callable[[list[Any]], Any]]:
+def _taken_apart(value: Sequence[TensorBase]) -> tuple[Iterable[Any], Callable[[list[Any]], Any]]:
     """The parts of a container, and what makes it again of them."""
     kind = type(value)
     if kind is tuple or kind is list:

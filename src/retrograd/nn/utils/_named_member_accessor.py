@@ -27,7 +27,7 @@ def _holder(module: Any, name: str) -> Any:
 
 
 def set_tensor(module: Any, name: str, tensor: Any) -> None:
-    """Put a tensor in the place of a parameter or buffer, or of an attribute of this name."""
+    """Replace a parameter, a buffer or an attribute of this name by a tensor."""
     _check(name, tensor)
     held = _holder(module, name)
     if held is None:
@@ -61,7 +61,7 @@ def swap_tensor(module: Any, name: str, tensor: Any, allow_missing: bool = False
 
 
 def swap_submodule(module: Any, name: str, submodule: Any) -> Any:
-    """Put a module in the place of a submodule. Returns the one that was there. Raises KeyError for a bad name."""
+    """Replace a submodule by a module. Returns the old submodule. Raises KeyError for a bad name."""
     if "." in name:
         raise KeyError('submodule name can\'t contain "."')
     if name == "":
@@ -139,7 +139,7 @@ class NamedMemberAccessor:
             self.set_tensor(name, value)
 
     def set_tensors_dict(self, named_tensors: Mapping[str, Any]) -> None:
-        """Put tensors in the places of their names."""
+        """Give the names these tensors."""
         for name, value in named_tensors.items():
             self.set_tensor(name, value)
 
@@ -149,12 +149,12 @@ class NamedMemberAccessor:
             self.del_tensor(name)
 
     def swap_tensors(self, names: Iterable[str], values: Iterable[Any], allow_missing: bool = False) -> list[Any]:
-        """Exchange tensors. Returns those that were there."""
+        """Exchange tensors. Returns the tensors that were there."""
         return [self.swap_tensor(name, value, allow_missing) for name, value in _paired(names, values)]
 
     def swap_tensors_dict(self, named_tensors: Mapping[str, Any],
                           allow_missing: bool = False) -> tuple[dict[str, Any], list[str]]:
-        """Exchange tensors. Returns those that were there by name, and the names where there was none.
+        """Exchange tensors. Returns the old tensors by name, and the names where there was none.
 
         After an error everything is as before.
         """

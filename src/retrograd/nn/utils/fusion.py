@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 from ...tensors.functions.creation.creation import ones_like, zeros_like
+from ...tensors.tensor import Tensor
 from ..parameter import Parameter
 
 __all__ = ["fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights"]
@@ -43,7 +44,8 @@ def _moved(weight: Any, bias: Any, mean: Any, variance: Any, eps: float, scale: 
     return new_weight, new_bias
 
 
-def fuse_conv_bn_weights(conv_w: Any, conv_b: Any, bn_rm: Any, bn_rv: Any, bn_eps: float, bn_w: Any, bn_b: Any,
+def fuse_conv_bn_weights(conv_w: Tensor, conv_b: Tensor | None, bn_rm: Tensor, bn_rv: Tensor, bn_eps: float,
+                         bn_w: Tensor | None, bn_b: Tensor | None,
                          transpose: bool = False) -> tuple[Parameter, Parameter]:
     """Weight and bias of a convolution that does a batch normalization, too. None stands for a missing tensor."""
     weight, bias = _moved(conv_w, conv_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b, 1 if transpose else 0)
@@ -66,8 +68,8 @@ def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
     return fused
 
 
-def fuse_linear_bn_weights(linear_w: Any, linear_b: Any, bn_rm: Any, bn_rv: Any, bn_eps: float, bn_w: Any,
-                           bn_b: Any) -> tuple[Parameter, Parameter]:
+def fuse_linear_bn_weights(linear_w: Tensor, linear_b: Tensor | None, bn_rm: Tensor, bn_rv: Tensor, bn_eps: float,
+                           bn_w: Tensor, bn_b: Tensor) -> tuple[Parameter, Parameter]:
     """Weight and bias of a linear layer that does a batch normalization, too. None stands for a missing tensor."""
     weight, bias = _moved(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b, 0)
     return (Parameter(weight, linear_w.requires_grad),

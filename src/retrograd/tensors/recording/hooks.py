@@ -81,7 +81,7 @@ def call_node(node: Any, cotangents: tuple[Any, ...]) -> Any:
     return found[0] if len(found) == 1 else found
 
 
-def register_on(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
+def register_on(tensor: TensorBase, hook: Callable[[Any], Any]) -> RemovableHandle:
     """Add a hook to a tensor, and return its handle. The tensor's node calls the hook, or for a leaf the engine."""
     meta = meta_of(tensor)
     with histories:
@@ -93,7 +93,7 @@ def register_on(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
         return register(meta.hooks, hook)
 
 
-def retain(tensor: Any) -> None:
+def retain(tensor: TensorBase) -> None:
     """Keep the gradients of a non-leaf in its `.grad` while it lives. Raises RuntimeError if it requires no grad."""
     if not tensor.requires_grad:
         raise noted(
@@ -103,7 +103,7 @@ def retain(tensor: Any) -> None:
     meta = meta_of(tensor)
     reference = weakref.ref(tensor)
 
-    def keep(gradient: Any) -> None:
+    def keep(gradient: TensorBase) -> None:
         alive = reference()
         if alive is not None and gradient is not None:
             meta = meta_of(alive)
@@ -149,7 +149,7 @@ def _check_all(hook: Any, before: tuple[Any, ...], after: Any) -> None:
             _check(hook, was, got)
 
 
-def _check(hook: Any, before: Any, after: Any) -> None:
+def _check(hook: Callable[..., Any], before: TensorBase, after: TensorBase) -> None:
     """Check that a hook returned a gradient like the gradient that it was given."""
     if not isinstance(after, TensorBase):
         raise noted(

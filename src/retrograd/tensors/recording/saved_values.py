@@ -14,6 +14,7 @@ from ...graph import faults
 from ...graph.node import RELEASED, AccumulateGrad, OpNode
 from ...graph.packed import Converted, Indices, Packed, Parcel
 from ...graph.versions import written_since
+from ...ops.framework import Save
 from ..state.base import plain
 from .saved_names import SCALARS, Attribute, attributes_of
 from .saving import Hooked, origin, with_history
@@ -35,6 +36,8 @@ def attribute(node: OpNode, name: str) -> Any:
         raise AttributeError(f"'{node.name()}' object has no attribute '{name}'")
     if found.kind == "constant":
         return found.place
+    if found.kind == "strides":
+        return _strides(node, found.place)
     if found.kind != "saved":
         shape = _shape(node, found.place)
         size: int = math.prod(shape)
@@ -80,6 +83,12 @@ def _shape(node: OpNode, place: int) -> tuple[int, ...]:
             value = _saved(node)[i]
             return tuple(value.unpack(node).shape if isinstance(value, Parcel) else value.shape)
     raise AssertionError("an input whose shape is asked for either requires grad or is saved")
+
+
+def _strides(node: OpNode, place: int) -> tuple[int, ...]:
+    """The strides of an input, in elements; empty if the gradient by the input is not needed, as in PyTorch."""
+    strides = _saved(node)[node.saves.index(Save("strides", place))] or ()
+    return tuple([stride // node.dtype.itemsize for stride in strides])
 
 
 def _encoded(value: Any, scalar: bool) -> Any:

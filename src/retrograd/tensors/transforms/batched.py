@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...kernels.layout import offset_of
 from .refusals import BOOL, DATA, ESCAPED, ITEM, unbatched
-
-Array = np.ndarray[Any, Any]
 
 
 def _no_numbers(what: str) -> Callable[..., Any]:

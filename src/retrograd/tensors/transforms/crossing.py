@@ -36,13 +36,13 @@ from .forward import ForwardLevel, fresh_copy
 from .levels import Level, in_effect, inner, inside, others, outer, put, with_level
 from .shadows import alike
 
-# Under these keys, a pass keeps the levels that it crossed, and those that it put in effect and has not left.
+# Under these keys, a pass keeps the levels that it crossed, and the levels that it put in effect and has not left.
 _CROSSED, _ENTERED = "levels that were crossed", "levels that were entered"
 _ALIAS, _PERMUTE = "AliasBackward0", "PermuteBackward0"
 
 
 class entered:
-    """The context in which a level is in effect, above those that are."""
+    """The context in which a level is in effect, above the present levels."""
 
     __slots__ = ("before", "level")
 
@@ -274,7 +274,7 @@ class Lift(Crossing):
 def _levels_of(array: Any, before_write: bool = False) -> set[Any]:
     """The levels of an array: those of its hidden axes, those with a tangent for it, and those of the tangents.
 
-    `before_write` asks for those that it had before the last write, which was to its memory.
+    `before_write` asks for the levels that it had before the last write, which was to its memory.
     """
     if not is_array(array):
         return set()

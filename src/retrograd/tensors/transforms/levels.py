@@ -107,13 +107,13 @@ def lowest() -> Any:
 
 
 def inner(array: Any) -> Any:
-    """The array that levels compute with: a NumPy array in the place of one that a compiler traces."""
+    """The array that levels compute with: a NumPy array in place of one that a compiler traces."""
     below_all = local.thread.below
     return array if below_all is None else below_all.inner(array)
 
 
 def outer(array: Any) -> Any:
-    """The array that the program gets from levels: one that a compiler traces in the place of a NumPy array."""
+    """The array that the program gets from levels: one that a compiler traces in place of a NumPy array."""
     below_all = local.thread.below
     return array if below_all is None else below_all.outer(array)
 

@@ -63,7 +63,7 @@ def _sample(array: Any, level: Any) -> Any:
     return select.run(shown(array, level), 0, 0) if is_batched(array, level) else array
 
 
-def _drawn_by(level: Any, op: Op, call: Callable[..., Any], drawing: Any) -> Any:
+def _drawn_by(level: Any, op: Op, call: Callable[..., Any], drawing: Draw) -> Any:
     """Numbers for a shape, or one permutation after another."""
     if isinstance(drawing, Draw) and isinstance(drawing.args[1], tuple):
         stream, shape, *rest = drawing.args

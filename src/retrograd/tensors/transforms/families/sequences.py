@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ....foundations.dtypes import Shape
 from ....ops import sparse
 from ....ops.elementwise.arithmetic import add
 from ....ops.framework import Op
@@ -35,7 +36,7 @@ def _apart(array: Any, axis: int, size: int) -> Any:
     return permute.run(array, (axis + 1, *range(axis + 1), *range(axis + 2, array.ndim)))
 
 
-def _more(sizes: Any, level: Any) -> Any:
+def _more(sizes: Shape | None, level: Any) -> Any:
     """The numbers of sequences at each step, for all samples."""
     return None if sizes is None else tuple([count * level.size for count in sizes])
 

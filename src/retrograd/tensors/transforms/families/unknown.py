@@ -1,4 +1,4 @@
-"""Operators that no single call computes for a batch: those called for each sample, and those that are refused."""
+"""Operators that no single call computes for a batch: they are called for each sample, or refused."""
 
 from __future__ import annotations
 
