@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..accelerator import device_count, empty_cache, is_available
-from ..foundations.errors import OutOfMemoryError, noted
+from ..foundations.errors import OutOfMemoryError, noted as _noted
 from ..foundations.names import inside, late
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def is_initialized() -> bool:
 
 
 def _refused() -> AssertionError:
-    return noted(AssertionError("Torch not compiled with CUDA enabled"), because="retrograd computes on the CPU",
+    return _noted(AssertionError("Torch not compiled with CUDA enabled"), because="retrograd computes on the CPU",
                  instead="guard the call with torch.cuda.is_available()")
 
 

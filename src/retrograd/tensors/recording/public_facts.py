@@ -15,8 +15,8 @@ from typing import Any
 from ...foundations.devices import Meta, on_meta
 from ...foundations.errors import ENTRIES, OWN, PACKAGE
 from ...foundations.modes import local
+from ...foundations.names import reached
 from ..arguments import checking
-from ..arguments.asked import asked
 from ..arguments.dims import kind_of
 from ..arguments.reordering import reordered
 from ..arguments.schemas import of_methods
@@ -66,7 +66,8 @@ class Public:
         if args and not isinstance(args[0], TensorBase) and (self.bound or self._is_method_alone()):
             return _of_no_tensor(self.entry.__name__, args[0])
         if not self.schemas:
-            return asked(self.entry, self.body, args, kwargs)
+            error: Exception | None = reached("tensors.arguments.asked").asked(self.entry, self.body, args, kwargs)
+            return error
         if self.bound and args:
             return checking.refusal(of_methods(self.schemas), args[1:], kwargs)
         return checking.refusal(self.schemas, args, kwargs)
