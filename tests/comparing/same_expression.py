@@ -52,7 +52,7 @@ _KERNELS = re.compile(r"(Could not run '\S+' with arguments from the '\w+' backe
 _SEARCHED = re.compile(r"(Searched string:\n).*(?=From CHECK)", re.DOTALL)
 
 
-def said(error: Exception) -> str:
+def said(error: object) -> str:
     """The message, with `torch` for the name of the package, and without what is of PyTorch's build."""
     return _SEARCHED.sub(r"\1", _KERNELS.sub(r"\1", str(error))).replace("retrograd", "torch")
 

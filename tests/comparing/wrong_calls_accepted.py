@@ -89,7 +89,7 @@ ACCEPTED: dict[str, tuple[int, Callable[[Ends], bool]]] = {
     "What is asked of something that is no tensor first is another attribute, or its type": (
         17, lambda e: e.refused and "AttributeError" in e.types),
     "Kernels look for several faults of one call in another order, and name themselves": (
-        227, lambda e: e.refused and e.types[0] == e.types[1] != "TypeError"),
+        215, lambda e: e.refused and e.types[0] == e.types[1] != "TypeError"),
     "PyTorch's Python functions hand wrong arguments to a function of C++, which names their types": (
         128, lambda e: e.refused and e.types[0] == "TypeError" and e.name not in _TABLED),
     "An int given as `out` counts as an out of that dtype in some of PyTorch's functions": (

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import Array
+from ...foundations.errors import noted
 from ..shape import clash
 from .arrays import Coo, SparseLike, unsupported
 from .coordinates import add_to, coalesce, keys, masked, places, to_dense, with_sparse_dims
@@ -85,8 +86,10 @@ def divide(a: Any, b: Any) -> Any:
     if not isinstance(b, Coo) and np.ndim(b):
         return a.with_values(a.values / b[places(a)])
     if isinstance(b, Coo):
-        raise RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor (got shape "
-                           f"{list(b.shape)} for divisor). Divide x.to_dense() instead.")
+        raise noted(
+            RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor (got shape "
+                         f"{list(b.shape)} for divisor)"),
+            because="divide x.to_dense() instead")
     quotient = coalesce(a) if a.dtype.kind in "iub" else a
     return quotient.with_values(np.true_divide(quotient.values, b))
 

@@ -378,7 +378,8 @@ def _memory_for(dtype: np.dtype[Any], source: Any, offset: int, size: Shape | No
     if len(sizes) != len(strides):
         raise RuntimeError(f"unequal size length ({len(sizes)}) and stride length ({len(strides)})")
     if offset < 0:
-        raise RuntimeError(f"Tensor: invalid storage offset {offset}. It counts elements from the start.")
+        raise noted(
+            RuntimeError(f"Tensor: invalid storage offset {offset}"), because="it counts elements from the start")
     return strided(whole, sizes, strides, offset)
 
 

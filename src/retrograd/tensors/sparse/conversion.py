@@ -174,7 +174,8 @@ def coalesce(self: TensorBase) -> Any:
 @sparse("to_dense")
 def to_dense(self: Any, dtype: torch_dtype | None = None, *, masked_grad: bool | None = None) -> Any:
     if dtype is not None and isinstance(self._array, Coo):
-        raise RuntimeError("dtype argument is not supported by sparse_to_dense. Call .to_dense().to(dtype).")
+        raise noted(
+            RuntimeError("dtype argument is not supported by sparse_to_dense"), instead="call .to_dense().to(dtype)")
     masked = masked_grad is None or masked_grad or isinstance(self._array, Compressed)
     result = record(ops.to_dense if masked else ops.to_dense_unmasked, self)
     return result if dtype is None else result.to(dtype)

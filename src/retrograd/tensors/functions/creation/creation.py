@@ -113,7 +113,8 @@ def ones(*sizes: Any, size: Any = None, dtype: torch_dtype | None = None, layout
     tensor([1, 1])
     """
     if layout is not strided:
-        raise RuntimeError(f"full(...) is not implemented for sparse layout. The layout is {layout!r}.")
+        raise noted(
+            RuntimeError("full(...) is not implemented for sparse layout"), because=f"the layout is {layout!r}")
     return made(np.ones(shape_of("ones", sizes, size), element_type("ones", dtype)), device, requires_grad)
 
 
