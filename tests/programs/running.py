@@ -12,13 +12,18 @@ from typing import Any
 
 from comparing.same_expression import said
 
-# Where in C++ a warning was given, which PyTorch adds to it.
-_TRIGGERED = re.compile(r" \(Triggered internally at [^)]*\)$")
+# What is left out of a message, with the reason.
+_LEFT_OUT = {
+    "PyTorch adds to a warning where in C++ it was given": r" \(Triggered internally at [^)]*\)$",
+    "the log of a checkpoint names PyTorch's operators, one by one": r"(?<=`torch.utils.checkpoint.checkpoint\(\)`.).*",
+    "gradcheck shows numbers, which are of random inputs": r"(?<=numerical:).*",
+}
+_BESIDE = re.compile("|".join(_LEFT_OUT.values()))
 
 
 def whole(message: object) -> str:
     """The whole message, in one line."""
-    return _TRIGGERED.sub("", " ".join(said(message).split()))
+    return _BESIDE.sub("", " ".join(said(message).split()))
 
 
 def transcript(torch: Any, source: str) -> list[str]:

@@ -28,8 +28,8 @@ def on_values(function: Callable[..., Any], *, coalesced: bool) -> Callable[...,
 
 
 def _clash(a: tuple[int, ...], b: tuple[int, ...], name: str) -> RuntimeError:
-    return RuntimeError(f"{name}: expected sizes of 'self' and 'other' to match, but {list(a)} != {list(b)}. Sparse "
-                        "tensors do not broadcast.")
+    return noted(RuntimeError(f"{name}: expected sizes of 'self' and 'other' to match, but {list(a)} != {list(b)}"),
+                 because="sparse tensors do not broadcast")
 
 
 def multiply(a: Any, b: Any) -> Any:

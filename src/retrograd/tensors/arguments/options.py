@@ -303,8 +303,8 @@ def check_real_parts(name: str, first: TensorBase, second: TensorBase, arguments
 def refuse_lost_gradient(input: TensorBase, src: TensorBase) -> None:
     """Raises RuntimeError if `src` requires grad and is put into a copy of `input`, which holds integers."""
     if input._array.dtype not in DIFFERENTIABLE and local.thread.grad and requires(src):
-        raise RuntimeError(f"Autograd not support dtype: {torch_dtype.of[input._array.dtype].legacy}. Pass "
-                           "src.detach() to treat it as a constant.")
+        raise noted(RuntimeError(f"Autograd not support dtype: {torch_dtype.of[input._array.dtype].legacy}"),
+                    instead="pass src.detach() to treat it as a constant")
 
 
 def refuse_complex_gradient(name: str, input: Any, *others: Any) -> None:

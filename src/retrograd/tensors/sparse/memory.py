@@ -35,7 +35,7 @@ def new(self: Any, *args: Any, device: DeviceLike | None = None) -> Any:
     sizes = args[0] if len(args) == 1 and isinstance(args[0], Size) else args or (0,)
     if not all(isinstance(size, int) for size in sizes):
         raise TypeError(f"new() received an invalid combination of arguments - got ({', '.join(map(name_of, args))}), "
-                        "but expected one of:\n * (*sizes)\n * (torch.Size size)\n * (indices, values, size)")
+                        f"but expected one of:\n{_WAYS_OF_NEW}")
     return empty(tuple(sizes), self.dtype)
 
 
@@ -87,6 +87,19 @@ def item(self: Any) -> Any:
         raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
     return coordinates.to_dense(compressed_or_coo(self._array)).item()
 
+# What a refusal of `sparse_resize_` says one can do.
+_RESIZING = """You could try the following options:
+1. If you need an empty sparse tensor of this size, call `x = torch.sparse_coo_tensor(size)`.
+2. If you need to resize this tensor, you have the following options:
+    1. For both sparse and dense dimensions, keep the number of them constant and the size of them non-shrinking, and \
+then try the same call again.
+    2. Or, create a new sparse tensor with the correct indices and values from this sparse tensor."""
+_WAYS_OF_NEW = """ * (*, torch.device device = None)
+ * (Tensor indices, Tensor values, *, torch.device device = None)
+ * (Tensor indices, Tensor values, tuple of ints size, *, torch.device device = None)
+ * (tuple of ints size, *, torch.device device = None)
+"""
+
 
 def compressed_or_coo(array: SparseLike) -> Coo:
     """A sparse array by coordinates."""
@@ -129,8 +142,7 @@ def sparse_resize_(self: TensorBase, size: Shape, sparse_dim: int, dense_dim: in
                            "sparse tensor is not supported. Make a new tensor with torch.sparse_coo_tensor.")
     if array.nnz and any(new < old for new, old in zip(shape[:held], array.shape)):
         raise RuntimeError(f"shrinking the size of sparse dimensions (from {list(array.shape[:held])} to "
-                           f"{list(shape[:held])}) on a non-empty sparse tensor is not supported.\nCall "
-                           "sparse_resize_and_clear_, or make a new tensor with torch.sparse_coo_tensor.")
+                           f"{list(shape[:held])}) on a non-empty sparse tensor is not supported.\n{_RESIZING}")
     if requires(self):
         raise RuntimeError("sparse_resize_ of a tensor that requires grad is not recorded. Call it on x.detach().")
     wide = empty(shape, self.dtype, sparse_dim)._array
