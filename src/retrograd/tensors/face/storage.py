@@ -29,7 +29,7 @@ from ..recording.inplace import check_writable, written
 from ..recording.public import public
 from ..state.base import TensorBase, edge_of, note_kind, refuse_tangents, set_edge
 from ..transforms.batched import is_batch
-from ..transforms.refusals import STORAGE
+from ..transforms.refusals import STORAGE, unbatched
 
 BYTE = np.dtype(np.uint8)
 
@@ -272,7 +272,7 @@ _storages: WeakValueDictionary[int, UntypedStorage] = WeakValueDictionary()
 def untyped_storage(self: TensorBase) -> UntypedStorage:
     """The memory of the tensor, as bytes. All tensors over that memory have the same storage."""
     if is_batch(self._array):
-        raise NotImplementedError(STORAGE)
+        raise unbatched(STORAGE, NotImplementedError)
     owner = owner_of(with_numbers(self._array))
     with moment:
         storage = _storages.get(address(owner))
@@ -378,7 +378,8 @@ def _memory_for(dtype: np.dtype[Any], source: Any, offset: int, size: Shape | No
     if len(sizes) != len(strides):
         raise RuntimeError(f"unequal size length ({len(sizes)}) and stride length ({len(strides)})")
     if offset < 0:
-        raise RuntimeError(f"Tensor: invalid storage offset {offset}. It counts elements from the start.")
+        raise noted(
+            RuntimeError(f"Tensor: invalid storage offset {offset}"), because="it counts elements from the start")
     return strided(whole, sizes, strides, offset)
 
 
