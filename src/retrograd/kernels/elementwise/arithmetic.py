@@ -100,7 +100,7 @@ def trunc_divide(x: Array, y: Array, *, out: Any = ...) -> Any:
     return np.add(quotient, inexact, out=out, dtype=quotient.dtype)
 
 
-def div_rounded(x: Array, y: Array, rounding_mode: Any) -> Any:
+def div_rounded(x: Array, y: Array, rounding_mode: str) -> Any:
     """The quotient, rounded down ('floor') or towards 0 ('trunc')."""
     return floor_divide(x, y) if rounding_mode == "floor" else trunc_divide(x, y)
 

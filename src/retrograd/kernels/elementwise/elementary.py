@@ -292,7 +292,7 @@ def view_as_complex(x: Array) -> Any:
     return x.view(dtype)[..., 0]
 
 
-def part(x: Array, index: Any) -> Any:
+def part(x: Array, index: int) -> Any:
     """The real (0) or imaginary (1) one of the parts along the last dimension."""
     return x[..., index]
 

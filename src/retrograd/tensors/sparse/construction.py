@@ -51,7 +51,7 @@ def _numbers(value: Any) -> Array:
     return array if array.dtype == I64 else array.astype(I64)
 
 
-def _finished(result: TensorBase, device: DeviceLike | None, requires_grad: Any) -> Any:
+def _finished(result: TensorBase, device: DeviceLike | None, requires_grad: bool) -> Any:
     if device is not None:
         checked(device)
     if requires_grad is not False and asked(requires_grad):
