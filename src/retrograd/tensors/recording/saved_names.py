@@ -199,8 +199,8 @@ SCALARS = frozenset(("alpha", "beta", "correction", "delta", "eps", "exponent", 
 class Attribute(NamedTuple):
     """Where a node keeps the value of an attribute.
 
-    For the `kind` 'saved', `place` is the index in `node.saved`. For 'strides', `place` is the index of the input. For
-    'shape' and 'size', `place` is the index of the edge. For 'constant', `place` is the value.
+    For the kinds 'saved' and 'strides', `place` is the index in `node.saved`. For 'shape' and 'size', `place` is the
+    index of the edge. For 'constant', `place` is the value.
     """
 
     kind: str
@@ -241,6 +241,8 @@ def _attribute(op: Op, source: str) -> Attribute | None:
     if source.isdigit() or source == "False":
         return Attribute("constant", int(source) if source.isdigit() else False)
     name, _, property = source.partition(".")
+    if property == "strides":
+        return Attribute(property, op.saves.index(Save(property, op.arguments.index(name))))
     if property:
         return Attribute(property, op.arguments.index(name))
     for place in _used(op):

@@ -14,7 +14,6 @@ from ...graph import faults
 from ...graph.node import RELEASED, AccumulateGrad, OpNode
 from ...graph.packed import Converted, Indices, Packed, Parcel
 from ...graph.versions import written_since
-from ...ops.framework import Save
 from ..state.base import plain
 from .saved_names import SCALARS, Attribute, attributes_of
 from .saving import Hooked, origin, with_history
@@ -90,7 +89,7 @@ def _shape(node: OpNode, place: int) -> tuple[int, ...]:
 
 def _strides(node: OpNode, place: int) -> tuple[int, ...]:
     """The strides of an input, in elements; empty if the gradient by the input is not needed, as in PyTorch."""
-    strides = _saved(node)[node.saves.index(Save("strides", place))] or ()
+    strides = _saved(node)[place] or ()
     return tuple([stride // node.dtype.itemsize for stride in strides])
 
 
