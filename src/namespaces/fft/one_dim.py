@@ -36,7 +36,7 @@ def _along(name: str, transform: Callable[..., Any], forward: bool, asks: str, a
     return function
 
 
-def _placed(input: Tensor, n: Any, dim: Any) -> tuple[Any, int]:
+def _placed(input: Tensor, n: Any, dim: int) -> tuple[Any, int]:
     """The tensor with `n` points, and the dimension counted from the front."""
     shape = input._array.shape
     dim = dim_of(dim, len(shape))

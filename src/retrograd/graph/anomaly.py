@@ -216,7 +216,7 @@ class CheckedPass(Pass):
         self.watch.raised.clear()
         super()._hand_on(node, cotangents, results)
 
-    def _look_at(self, node: Node, index: int, gradient: Any, cotangents: list[Any], results: Sequence[Any]) -> None:
+    def _look_at(self, node: Node, index: int, gradient: Array, cotangents: list[Any], results: Sequence[Any]) -> None:
         """Check one gradient of the long way: raise for a NaN, and note the first other bad value."""
         nan = has_nan(gradient)
         if not nan and (not self.watch.raised or self.first is not None):

@@ -38,7 +38,7 @@ class BadValues(NamedTuple):
         return text + "."
 
 
-def has_nan(array: Any) -> bool:
+def has_nan(array: Array) -> bool:
     """Whether an array holds a NaN. NumPy's argmax treats a NaN as the greatest value, in every dtype."""
     array = all_samples(array)
     size = array.size

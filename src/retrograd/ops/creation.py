@@ -19,7 +19,7 @@ complex_ = linear("complex", kernels.complex_of, complex="adjoint", layout="elem
                   y=lambda g: np.imag(g))
 
 
-def _full(x: Any, shape: tuple[int, ...], dtype: Any, value: Any) -> Any:
+def _full(x: Any, shape: tuple[int, ...], dtype: np.dtype[Any], value: Any) -> Any:
     """A new array that holds the number everywhere. Nothing of `x` is used."""
     return np.zeros(shape, dtype) if type(value) is int and value == 0 else np.full(shape, value, dtype)
 
@@ -27,7 +27,7 @@ def _full(x: Any, shape: tuple[int, ...], dtype: Any, value: Any) -> Any:
 new_full = operator("new_full", _full, tensors=1, any_type=True)
 
 
-def full_beside(x: Any, shape: tuple[int, ...], dtype: Any, value: Any) -> Any:
+def full_beside(x: Any, shape: tuple[int, ...], dtype: np.dtype[Any], value: Any) -> Any:
     """An array that holds the number everywhere, of the same sort as the array `x` (NumPy's, or a transform's)."""
     make = _full if local.thread.transform is None else new_full.run
     return make(x, shape, dtype, value)

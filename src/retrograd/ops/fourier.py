@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..foundations.dtypes import Shape
 from ..kernels import fourier as kernels
 from .framework import Op, linear
 
@@ -17,7 +18,7 @@ def _doubles(size: int) -> int:
     return (size - 1) // 2
 
 
-def _from_real(g: Any, x_shape: Any, dims: Any, scale: Any, onesided: Any) -> Any:
+def _from_real(g: Any, x_shape: Shape, dims: tuple[int, ...], scale: int, onesided: bool) -> Any:
     """The gradient for the input of a real transform. The engine takes the real part if the input is real."""
     if not onesided:
         return c2c(g, dims, scale, False)

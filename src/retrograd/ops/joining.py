@@ -15,7 +15,7 @@ from .framework import Op, linear
 from .indexing.indexing import slice_
 
 
-def _parts(g: Any, xs_shape: Any, dim: Any) -> list[Any]:
+def _parts(g: Any, xs_shape: Any, dim: int) -> list[Any]:
     """The part of the cotangent for each operand. An operand of shape [0], which `cat` skips, gets an empty part."""
     if (0,) not in xs_shape:
         return split(g, tuple([shape[dim] for shape in xs_shape]), dim)  # type: ignore[no-any-return]

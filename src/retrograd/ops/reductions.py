@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.dtypes import Shape
 from ..kernels import reductions as kernels, sums
 from ..kernels.sums import count
 from .framework import Op, linear, operator
@@ -27,7 +28,7 @@ mean_all = linear("mean", sums.mean_all,
                   x=lambda g, x_shape: spread(g / max(math.prod(x_shape), 1), x_shape, (), False))
 
 
-def _mean_dim(g: Any, x_shape: Any, axes: Any, keepdim: Any) -> Any:
+def _mean_dim(g: Any, x_shape: Shape, axes: tuple[int, ...], keepdim: bool) -> Any:
     return spread(g / max(count(x_shape, axes), 1), x_shape, axes, keepdim)
 
 
@@ -40,7 +41,7 @@ nansum = operator("nansum", sums.nansum, x=lambda g, x, axes, keepdim: np.where(
 # Variance. The variance of a complex array is real, so it is not holomorphic.
 
 
-def _var(g: Any, x: Any, axes: Any, keepdim: Any, correction: Any) -> Any:
+def _var(g: Any, x: Any, axes: tuple[int, ...], keepdim: bool, correction: Any) -> Any:
     if not x.ndim and correction >= 1:
         return g * math.nan
     freedom = count(x.shape, axes) - correction
@@ -49,21 +50,21 @@ def _var(g: Any, x: Any, axes: Any, keepdim: Any, correction: Any) -> Any:
     return (2.0 / freedom if freedom else math.inf) * g * off
 
 
-def _std(g: Any, x: Any, out: Any, axes: Any, keepdim: Any, correction: Any) -> Any:
+def _std(g: Any, x: Any, out: Any, axes: tuple[int, ...], keepdim: bool, correction: Any) -> Any:
     """The gradient of a standard deviation. At a deviation of 0 the subgradient is 0."""
     g = np.where(out == 0.0, 0.0, g / (out * 2.0))
     return _var(g, x, axes, keepdim, correction)
 
 
-def _var_mean(g: Any, x: Any, axes: Any, keepdim: Any, correction: Any) -> Any:
+def _var_mean(g: Any, x: Any, axes: tuple[int, ...], keepdim: bool, correction: Any) -> Any:
     return _with_mean(None if g[0] is None else _var(g[0], x, axes, keepdim, correction), g[1], x, axes, keepdim)
 
 
-def _std_mean(g: Any, x: Any, std: Any, axes: Any, keepdim: Any, correction: Any) -> Any:
+def _std_mean(g: Any, x: Any, std: Any, axes: tuple[int, ...], keepdim: bool, correction: Any) -> Any:
     return _with_mean(None if g[0] is None else _std(g[0], x, std, axes, keepdim, correction), g[1], x, axes, keepdim)
 
 
-def _with_mean(of_spread: Any, g: Any, x: Any, axes: Any, keepdim: Any) -> Any:
+def _with_mean(of_spread: Any, g: Any, x: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
     """The sum of both shares of a gradient. The variance of one element is nan, so its share is left out if unused."""
     if g is None:
         return of_spread
@@ -88,7 +89,7 @@ def shared(g: Any, x: Any, out: Any) -> Any:
     return spread(g, x.shape, (), False) / tied(x, out, tuple(range(x.ndim)), False, True)
 
 
-def _extreme(g: Any, x: Any, out: Any, axes: Any, keepdim: Any) -> Any:
+def _extreme(g: Any, x: Any, out: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
     return spread(g, x.shape, axes, keepdim) / tied(x, out, axes, keepdim, False)
 
 

@@ -32,7 +32,7 @@ def product_of_others(x: Any, dim: int) -> Any:
     return cumprod(shift(x, dim, 1, 1.0), dim, None) * reverse(after, dim)
 
 
-def _pulled(g: Any, a: Any, dim: Any) -> Any:
+def _pulled(g: Any, a: Any, dim: int) -> Any:
     """The adjoint of a recurrence, which is a recurrence that runs backwards: u[i] = g[i] + a[i + 1] u[i + 1]."""
     return reverse(recurrence(reverse(shift(a, dim, -1, 0.0), dim), reverse(g, dim), dim), dim)
 
@@ -46,7 +46,7 @@ def _factors(x: Any, out: Any) -> Any:
     return np.real(x) if x.dtype.kind == "c" != out.dtype.kind else x
 
 
-def _by_neighbors(g: Any, x: Any, out: Any, dim: Any) -> Any:
+def _by_neighbors(g: Any, x: Any, out: Any, dim: int) -> Any:
     """The derivative of a product by an element is the product before the element times the product after it."""
     return _pulled(g, x, dim) * shift(out, dim, 1, 1.0)
 
@@ -57,7 +57,7 @@ cumprod: Op = operator("cumprod", kernels.cumprod, x=lambda g, x, out, dim: (
     cumprod_backward(g, _factors(x, out), out, dim) if x.ndim else g))
 
 
-def _logcumsumexp(g: Any, x: Any, out: Any, dim: Any) -> Any:
+def _logcumsumexp(g: Any, x: Any, out: Any, dim: int) -> Any:
     """exp(x) times the sum of g exp(-out) from each element on, as a recurrence with factors of at most 1.
 
     The factors are products of differences of neighbors, which are near 1. So they are computed in double precision.
@@ -84,7 +84,7 @@ prod_backward = either("prod_backward", lambda g, x, out, dim: any_zero(x), _by_
                        lambda g, x, out, dim: g * out / x, tensors=3, harmless=ones(3))
 
 
-def _prod_dim(g: Any, x: Any, out: Any, dim: Any, keepdim: Any) -> Any:
+def _prod_dim(g: Any, x: Any, out: Any, dim: int, keepdim: bool) -> Any:
     if not x.ndim:
         return g
     g, out = [spread(a, x.shape, (dim,), keepdim) for a in (g, out)]

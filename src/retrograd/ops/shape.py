@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.dtypes import Shape
 from ..kernels import shape as kernels
 from .framework import Op, linear, operator
 
 
-def _back(g: Any, x_shape: Any) -> Any:
+def _back(g: Any, x_shape: Shape) -> Any:
     return np.reshape(g, x_shape)
 
 

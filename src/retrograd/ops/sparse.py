@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.dtypes import Shape
 from ..foundations.errors import noted
 from ..kernels.indexing import gathering
 from ..kernels.layout import copied
@@ -129,7 +130,7 @@ elements_gradient: Op = linear(
     node="SparseCooTensorWithDimsAndTensorsBackward0", g=lambda g, index, dim: gather_op(g, index, dim))
 
 
-def _rows(g: Any, index: Any, weight_shape: Any, padding: Any, by_count: Any) -> Any:
+def _rows(g: Any, index: Any, weight_shape: Shape, padding: int, by_count: bool) -> Any:
     if by_count:
         raise noted(
             RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients"),
@@ -140,8 +141,8 @@ def _rows(g: Any, index: Any, weight_shape: Any, padding: Any, by_count: Any) ->
 embedding: Op = operator("embedding", embedding_kernels.embedding, tensors=2, weight=_rows)
 
 
-def _bags(g: Any, weight_shape: Any, scales: Any, index: Any, bags: Any, sizes: Any, mode: Any, padding: Any,
-          by_count: Any) -> Any:
+def _bags(g: Any, weight_shape: Shape, scales: Any, index: Any, bags: Any, sizes: Any, mode: int, padding: int,
+          by_count: bool) -> Any:
     return _rows(rows_of_bags(g, scales, bags, sizes, mode), index, weight_shape, padding, by_count)
 
 
@@ -169,11 +170,11 @@ pooled: Op = linear("_sparse_softmax_backward_data", lambda x, dim: reductions.p
 stored_exp: Op = elementwise("exp", kernels.stored_exp, domain="as given", x=lambda g, out: g * out)
 
 
-def _by_softmax(g: Any, out: Any, dim: Any) -> Any:
+def _by_softmax(g: Any, out: Any, dim: int) -> Any:
     return out * g - out * pooled(out * g, dim)
 
 
-def _by_logarithm(g: Any, out: Any, dim: Any) -> Any:
+def _by_logarithm(g: Any, out: Any, dim: int) -> Any:
     return g - stored_exp(out) * pooled(g, dim)
 
 
@@ -195,11 +196,11 @@ OWN = (taken_at, placed_at, values, to_dense, to_dense_unmasked, masked, masked_
        block_tensor, block_values, to_sparse_bsr, to_sparse_bsc)
 
 
-def _cast(x: Any, dtype: Any) -> Any:
+def _cast(x: Coo, dtype: np.dtype[Any]) -> Any:
     return x.with_values(copied(x.values, dtype))
 
 
-def _cloned(x: Any, order: Any = "K") -> Any:
+def _cloned(x: Coo, order: str = "K") -> Any:
     return x.with_values(np.array(x.values))
 
 

@@ -1,8 +1,7 @@
 """torch.optim: optimizers, and schedules of their learning rates. A name is imported when a program first uses it."""
 
 import sys
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..foundations.names import inside, late
 
@@ -40,10 +39,10 @@ if not TYPE_CHECKING:                                        # a type checker re
         **inside(_FILES, __name__), **inside({"": "_adafactor _muon lr_scheduler swa_utils"}, __name__)},
         unlisted=_FILES)
 
-    class _Package(ModuleType):
+    class _Package(type(sys)):
         """The package without its files as attributes, as in PyTorch: `torch.optim.adam` is a mistake for `Adam`."""
 
-        def __setattr__(self, name: str, value: Any) -> None:
+        def __setattr__(self, name: str, value: object) -> None:
             if name.startswith("_") or name not in _FILES:
                 super().__setattr__(name, value)
 

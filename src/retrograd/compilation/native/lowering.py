@@ -16,9 +16,9 @@ from .host import Host, host
 from .lanes import Code, Lanes, Module, Unknown
 
 # By kernel, since the op that is written over its operand is another op with the same kernel.
+FAMILIES = (arithmetic, choices, elementary, activations)
 _FORMULAS: dict[Any, Callable[..., Lanes]] = {
-    op.kernel: formula for family in (arithmetic, choices, elementary, activations)
-    for op, formula in family.FORMULAS.items()}
+    op.kernel: formula for family in FAMILIES for op, formula in family.FORMULAS.items()}
 
 
 def lowers(step: Step, dtypes: Sequence[np.dtype[Any]], target: Host | None = None) -> bool:

@@ -18,16 +18,16 @@ from .cells import GRU, LSTM, RNN_RELU, RNN_TANH
 from .machine import Builder, Native
 from .recurrent import Cell, Steps
 
-_FORWARD: dict[Op, Cell] = {ops.lstm_layer: LSTM, ops.gru_layer: GRU, ops.rnn_tanh_layer: RNN_TANH,
+FORWARD: dict[Op, Cell] = {ops.lstm_layer: LSTM, ops.gru_layer: GRU, ops.rnn_tanh_layer: RNN_TANH,
                             ops.rnn_relu_layer: RNN_RELU}
-_BACKWARD: dict[Op, Cell] = {ops.lstm_layer_backward: LSTM, ops.gru_layer_backward: GRU,
+BACKWARD: dict[Op, Cell] = {ops.lstm_layer_backward: LSTM, ops.gru_layer_backward: GRU,
                              ops.rnn_tanh_layer_backward: RNN_TANH, ops.rnn_relu_layer_backward: RNN_RELU}
 
 
 def steps_of(line: Line, values: list[Value]) -> Steps | None:
     """The steps of a line, if machine code may walk them: those of one direction over sequences of one length."""
-    back = line.op in _BACKWARD
-    cell = _BACKWARD.get(line.op) or _FORWARD.get(line.op)
+    back = line.op in BACKWARD
+    cell = BACKWARD.get(line.op) or FORWARD.get(line.op)
     if cell is None or not (back or plain_call(line, values)):
         return None
     args = dict(zip(line.op.arguments, line.args, strict=True))

@@ -20,7 +20,7 @@ from ..program.lines import STEP, Arithmetic, Line, Program, Value, refs
 
 _DRAWING = frozenset((random_like, random_channels, random_from))
 # Operators, other than elementwise ones, that take all numbers.
-_SAFE = frozenset((addmm, amax, bmm, cast, clone, copy, fresh, mean_all, mean_dim, mm, new_full, softmax,
+SAFE = frozenset((addmm, amax, bmm, cast, clone, copy, fresh, mean_all, mean_dim, mm, new_full, softmax,
                    softmax_backward, log_softmax, log_softmax_backward, sum_all, sum_dim, threshold_backward))
 # Operators without a derivative whose statements say that they are elementwise, but which look at whole arrays.
 _OF_WHOLE_ARRAYS = frozenset(("isin", "is_singular", "linalg_eigvals", "linalg_eigvalsh", "linalg_svdvals",
@@ -55,7 +55,7 @@ def checks(line: Line) -> bool:
 def may_raise(line: Line) -> bool:
     """Whether the numbers of the arguments may be wrong for a line, such as an index out of bounds."""
     arithmetic = line.op is call and type(line.args[1]) is Arithmetic
-    return not (line.write or arithmetic or takes_all_numbers(line.op) or line.op in _SAFE)
+    return not (line.write or arithmetic or takes_all_numbers(line.op) or line.op in SAFE)
 
 
 def memory_read(line: Line, values: list[Value]) -> set[int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import cmath
 import math
 from collections.abc import Callable
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def scaled(y: Array, alpha: Any) -> Any:
     return np.multiply(y, factor(alpha, y), out=...)
 
 
-def add_scaled(x: Array, y: Array, alpha: Any, *, out: Any = ...) -> Any:
+def add_scaled(x: Array, y: Array, alpha: Any, *, out: Array | EllipsisType = ...) -> Any:
     """x + alpha * y."""
     return np.add(x, scaled(y, alpha), out=out)
 
@@ -84,13 +85,13 @@ def _refuse_zero(x: Array, y: Array) -> None:
         raise RuntimeError("ZeroDivisionError")
 
 
-def floor_divide(x: Array, y: Array, *, out: Any = ...) -> Any:
+def floor_divide(x: Array, y: Array, *, out: Array | EllipsisType = ...) -> Any:
     """The quotient rounded down. Raises RuntimeError for an integer divided by 0."""
     _refuse_zero(x, y)
     return remainders.floor_divide(x, y, out)
 
 
-def trunc_divide(x: Array, y: Array, *, out: Any = ...) -> Any:
+def trunc_divide(x: Array, y: Array, *, out: Array | EllipsisType = ...) -> Any:
     """The quotient rounded towards 0. Raises RuntimeError for an integer divided by 0."""
     _refuse_zero(x, y)
     if x.dtype.kind not in "iu":
@@ -100,18 +101,18 @@ def trunc_divide(x: Array, y: Array, *, out: Any = ...) -> Any:
     return np.add(quotient, inexact, out=out, dtype=quotient.dtype)
 
 
-def div_rounded(x: Array, y: Array, rounding_mode: Any) -> Any:
+def div_rounded(x: Array, y: Array, rounding_mode: str) -> Any:
     """The quotient, rounded down ('floor') or towards 0 ('trunc')."""
     return floor_divide(x, y) if rounding_mode == "floor" else trunc_divide(x, y)
 
 
-def remainder(x: Array, y: Array, *, out: Any = ...) -> Any:
+def remainder(x: Array, y: Array, *, out: Array | EllipsisType = ...) -> Any:
     """The remainder of x / y when the quotient is rounded down. It has the sign of y, and a 0 that of x."""
     _refuse_zero(x, y)
     return remainders.remainder(x, y, out)
 
 
-def fmod(x: Array, y: Array, *, out: Any = ...) -> Any:
+def fmod(x: Array, y: Array, *, out: Array | EllipsisType = ...) -> Any:
     """The remainder of x / y when the quotient is rounded towards 0. It has the sign of x."""
     _refuse_zero(x, y)
     return remainders.fmod(x, y, out)
@@ -140,7 +141,7 @@ fmod_number = _with_number(fmod, "fmod_cpu")
 _ONES = {np.dtype(code): np.ones((), code) for code in "fd"}
 
 
-def reciprocal(x: Array, *, out: Any = ...) -> Any:
+def reciprocal(x: Array, *, out: Array | EllipsisType = ...) -> Any:
     """1 / x. Division has vector instructions, while np.reciprocal has none."""
     one = _ONES.get(x.dtype)
     return np.reciprocal(x, out=out) if one is None else np.divide(one, x, out=out)
@@ -173,7 +174,7 @@ def power_number(x: Array, exponent: Any) -> Any:
     return np.power(x, like(exponent, x), out=...)
 
 
-def power(x: Array, y: Array, *, out: Any = ...) -> Any:
+def power(x: Array, y: Array, *, out: Array | EllipsisType = ...) -> Any:
     """x ** y, elementwise."""
     if x.dtype.kind == "i" and np.any(np.less(y, 0)):
         return _integer_power(x, y)
@@ -201,12 +202,12 @@ def log_of(base: Any) -> Any:
     return math.log(base) if base > 0 else math.nan
 
 
-def square(x: Array, *, out: Any = ...) -> Any:
+def square(x: Array, *, out: Array | EllipsisType = ...) -> Any:
     """x * x."""
     return np.square(x, out=out)
 
 
-def lerp_number(x: Array, y: Array, weight: Any, *, out: Any = ...) -> Any:
+def lerp_number(x: Array, y: Array, weight: Any, *, out: Array | EllipsisType = ...) -> Any:
     """x + weight * (y - x). The result is computed from the nearer end, so that both ends are exact."""
     if x.dtype.kind != "c" and isinstance(weight, complex):
         raise RuntimeError(f"value cannot be converted to type {'double' if x.dtype == np.float64 else 'float'} "
@@ -225,13 +226,13 @@ def lerp(x: Array, y: Array, weight: Array) -> Any:
     return np.add(start, np.multiply(gone, way, out=way if gone.shape == way.shape else ...), out=...)
 
 
-def addcmul(x: Array, y: Array, z: Array, value: Any, *, out: Any = ...) -> Any:
+def addcmul(x: Array, y: Array, z: Array, value: Any, *, out: Array | EllipsisType = ...) -> Any:
     """x + value * y * z."""
     product = np.multiply(y, z, out=...)
     return np.add(x, product if value == 1 else np.multiply(like(value, product), product, out=product), out=out)
 
 
-def addcdiv(x: Array, y: Array, z: Array, value: Any, *, out: Any = ...) -> Any:
+def addcdiv(x: Array, y: Array, z: Array, value: Any, *, out: Array | EllipsisType = ...) -> Any:
     """x + value * y / z."""
     quotient = np.divide(y, z, out=...)
     return np.add(x, quotient if value == 1 else np.multiply(like(value, quotient), quotient, out=quotient), out=out)

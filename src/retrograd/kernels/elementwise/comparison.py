@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -58,17 +59,17 @@ def isclose(x: Array, y: Array, rtol: float, atol: float, equal_nan: bool) -> An
     return np.logical_or(close, np.logical_and(np.isfinite(gap), gap <= atol + np.abs(rtol * y)), out=...)
 
 
-def isposinf(x: Array, *, out: Any = ...) -> Any:
+def isposinf(x: Array, *, out: Array | EllipsisType = ...) -> Any:
     """Whether x is +inf."""
     return np.equal(x, np.inf, out=out) if x.dtype.kind == "f" else np.not_equal(x, x, out=out)
 
 
-def isneginf(x: Array, *, out: Any = ...) -> Any:
+def isneginf(x: Array, *, out: Array | EllipsisType = ...) -> Any:
     """Whether x is -inf."""
     return np.equal(x, -np.inf, out=out) if x.dtype.kind == "f" else np.not_equal(x, x, out=out)
 
 
-def isreal(x: Array, *, out: Any = ...) -> Any:
+def isreal(x: Array, *, out: Array | EllipsisType = ...) -> Any:
     """Whether the imaginary part of x is absent or 0."""
     if x.dtype.kind == "c":
         return np.equal(x.imag, 0, out=out)
@@ -85,6 +86,6 @@ def copysign_number(x: Array, number: Any) -> Any:
     return np.copysign(x, float(number))
 
 
-def heaviside(x: Array, y: Array, *, out: Any = ...) -> Any:
+def heaviside(x: Array, y: Array, *, out: Array | EllipsisType = ...) -> Any:
     """0 for a negative x, 1 for a positive x, y for x = 0."""
     return delivered(np.where(x == 0, y, (x > 0).astype(x.dtype)), out)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import wraps
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from .arithmetic import reciprocal
 from .choosing import limited, where, where_into
 
 
-def delivered(result: Array, out: Any) -> Any:
+def delivered(result: Array, out: Array | EllipsisType) -> Any:
     """A result in the place that the caller asked for: in `out`, or as an array of its own for `...`."""
     if out is ...:
         return np.asarray(result)
@@ -38,7 +39,7 @@ def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """A version of the kernel that computes half precision in single, and rounds once."""
 
     @wraps(kernel)
-    def call(x: Array, *options: Any, out: Any = ...) -> Any:
+    def call(x: Array, *options: Any, out: Array | EllipsisType = ...) -> Any:
         if x.dtype != F16:
             return kernel(x, *options, out=out)
         return delivered(kernel(x.astype(F32), *options).astype(F16), out)
@@ -47,14 +48,14 @@ def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @in_single
-def rsqrt(x: Array, *, out: Any = ...) -> Any:
+def rsqrt(x: Array, *, out: Array | EllipsisType = ...) -> Any:
     """1 / sqrt(x)."""
     t = np.sqrt(x, out=...)
     return reciprocal(t, out=t if out is ... else out)
 
 
 @in_single
-def sigmoid(x: Array, *, out: Any = ...) -> Any:
+def sigmoid(x: Array, *, out: Array | EllipsisType = ...) -> Any:
     """1 / (1 + exp(-x))."""
     t = np.negative(x, out=...)
     np.exp(t, out=t)
@@ -62,7 +63,7 @@ def sigmoid(x: Array, *, out: Any = ...) -> Any:
     return reciprocal(t, out=t if out is ... else out)
 
 
-def exp2(x: Array, *, out: Any = ...) -> Any:
+def exp2(x: Array, *, out: Array | EllipsisType = ...) -> Any:
     """2 ** x, also for complex numbers."""
     if x.dtype.kind != "c":
         return np.exp2(x, out=out)
@@ -71,14 +72,14 @@ def exp2(x: Array, *, out: Any = ...) -> Any:
     return np.exp(scaled, out=out)
 
 
-def tanh_backward(grad_output: Array, output: Array, *, out: Any = ...) -> Any:
+def tanh_backward(grad_output: Array, output: Array, *, out: Array | EllipsisType = ...) -> Any:
     """The gradient of tanh: 1 - output * output times the gradient of the output."""
     slope = np.multiply(output, output, out=...)
     np.subtract(1, slope, out=slope)
     return np.multiply(grad_output, slope, out=out)
 
 
-def sigmoid_backward(grad_output: Any, output: Array, *, out: Any = ...) -> Any:
+def sigmoid_backward(grad_output: Any, output: Array, *, out: Array | EllipsisType = ...) -> Any:
     """The gradient of the logistic function: (1 - output) * output times the gradient of the output."""
     scaled = np.multiply(grad_output, np.subtract(1, output, out=...), out=...)
     return np.multiply(scaled, output, out=out)
@@ -89,12 +90,12 @@ def threshold_backward(g: Array, result: Array) -> Any:
     return where(result <= 0, 0.0, g)
 
 
-def relu(x: Array, *, out: Any = ...) -> Any:
+def relu(x: Array, *, out: Array | EllipsisType = ...) -> Any:
     """max(x, 0). A -0.0 and a nan stay as they are."""
     return limited(x, 0, math.inf, out=out) if x.dtype.kind == "f" else np.maximum(0, x, out=out)
 
 
-def sgn(x: Array, *, out: Any = ...) -> Any:
+def sgn(x: Array, *, out: Array | EllipsisType = ...) -> Any:
     """x / abs(x), and 0 at 0. A real nan gives 0 too."""
     kind = x.dtype.kind
     if kind == "b":
@@ -104,7 +105,7 @@ def sgn(x: Array, *, out: Any = ...) -> Any:
     return result if undefined is None else _replace(result, undefined, 0.0)
 
 
-def rounded(x: Array, *, out: Any = ...) -> Any:
+def rounded(x: Array, *, out: Array | EllipsisType = ...) -> Any:
     """The nearest integer, or the even one of two."""
     return np.rint(x, out=out) if x.dtype.kind not in "iu" else np.positive(x, out=out)
 
@@ -119,7 +120,7 @@ def rounded_at(x: Array, decimals: Any) -> Any:
     return np.divide(np.rint(np.multiply(x, power, out=...)), power, out=...)
 
 
-def frac(x: Array, *, out: Any = ...) -> Any:
+def frac(x: Array, *, out: Array | EllipsisType = ...) -> Any:
     """The fractional part, with the sign of x."""
     return np.subtract(x, np.trunc(x), out=out)
 
@@ -127,18 +128,18 @@ def frac(x: Array, *, out: Any = ...) -> Any:
 def whole(ufunc: np.ufunc) -> Callable[..., Any]:
     """A kernel that rounds floats to whole numbers, and leaves integers as they are."""
 
-    def call(x: Array, *, out: Any = ...) -> Any:
+    def call(x: Array, *, out: Array | EllipsisType = ...) -> Any:
         return ufunc(x, out=out) if x.dtype.kind == "f" else np.positive(x, out=out)
 
     return call
 
 
-def conjugate(x: Array, *, out: Any = ...) -> Any:
+def conjugate(x: Array, *, out: Array | EllipsisType = ...) -> Any:
     """The complex conjugate. A real array keeps its dtype, bools included."""
     return np.conjugate(x, out=out) if x.dtype.kind == "c" else delivered(x.copy(), out)
 
 
-def angle(x: Array, *, out: Any = ...) -> Any:
+def angle(x: Array, *, out: Array | EllipsisType = ...) -> Any:
     """The angle of a complex number. For a real number: pi if it is negative, else 0."""
     if x.dtype.kind == "c":
         return np.arctan2(x.imag, x.real, out=out)
@@ -182,12 +183,12 @@ def _replace(out: Array, condition: Array, value: float) -> Any:
     return where_into(out, condition, value) if condition.any() else out
 
 
-def xlogy(x: Array, y: Array, *, out: Any = ...) -> Any:
+def xlogy(x: Array, y: Array, *, out: Array | EllipsisType = ...) -> Any:
     """x * log(y), and 0 if x is 0 and y is not nan."""
     return times_log(x, y, np.log(y, out=...), out)
 
 
-def times_log(x: Array, y: Array, log: Array, out: Any) -> Any:
+def times_log(x: Array, y: Array, log: Array, out: Array | EllipsisType) -> Any:
     """x times a given logarithm of y, and 0 if x is 0 and y is not nan."""
     value = np.multiply(x, log, out=out)
     zero = np.equal(x, 0, out=...)
@@ -196,7 +197,7 @@ def times_log(x: Array, y: Array, log: Array, out: Any) -> Any:
     return value
 
 
-def _log_of_sum(x: Array, y: Array, power: np.ufunc, unit: float, out: Any) -> Any:
+def _log_of_sum(x: Array, y: Array, power: np.ufunc, unit: float, out: Array | EllipsisType) -> Any:
     """The logarithm of power(x) + power(y), without overflow on the way: the larger one plus a rest from 0 to `unit`.
 
     The difference of two equal infinities is nan, which fmax ignores.
@@ -210,7 +211,7 @@ def _log_of_sum(x: Array, y: Array, power: np.ufunc, unit: float, out: Any) -> A
     return np.add(np.maximum(x, y), np.fmax(t, 0, out=t), out=out)
 
 
-def logaddexp2(x: Array, y: Array, *, out: Any = ...) -> Any:
+def logaddexp2(x: Array, y: Array, *, out: Array | EllipsisType = ...) -> Any:
     """log2(2 ** x + 2 ** y), without overflow on the way."""
     if x.dtype == F16:
         return np.logaddexp2(x, y, out=out)
@@ -221,7 +222,7 @@ def logaddexp2(x: Array, y: Array, *, out: Any = ...) -> Any:
 _LEAST_SQUARE = {F32: 1e-30, F64: 1e-290}
 
 
-def hypot(x: Array, y: Array, *, out: Any = ...) -> Any:
+def hypot(x: Array, y: Array, *, out: Array | EllipsisType = ...) -> Any:
     """sqrt(x * x + y * y), without overflow or underflow on the way."""
     least = _LEAST_SQUARE.get(x.dtype)
     if least is None or x.size < 64:
@@ -232,17 +233,17 @@ def hypot(x: Array, y: Array, *, out: Any = ...) -> Any:
     return np.hypot(x, y, out=out)
 
 
-def deg2rad(x: Array, *, out: Any = ...) -> Any:
+def deg2rad(x: Array, *, out: Array | EllipsisType = ...) -> Any:
     """Degrees converted to radians."""
     return np.multiply(x, math.pi / 180, out=out)
 
 
-def rad2deg(x: Array, *, out: Any = ...) -> Any:
+def rad2deg(x: Array, *, out: Array | EllipsisType = ...) -> Any:
     """Radians converted to degrees."""
     return np.multiply(x, 180 / math.pi, out=out)
 
 
-def logaddexp(x: Array, y: Array, *, out: Any = ...) -> Any:
+def logaddexp(x: Array, y: Array, *, out: Array | EllipsisType = ...) -> Any:
     """log(exp(x) + exp(y)), without overflow on the way."""
     if x.dtype == F16:
         return np.logaddexp(x, y, out=out)
@@ -267,7 +268,7 @@ def polar(x: Array, y: Array) -> Any:
 
 
 @in_single
-def sinc(x: Array, *, out: Any = ...) -> Any:
+def sinc(x: Array, *, out: Array | EllipsisType = ...) -> Any:
     """sin(pi x) / (pi x), and 1 at 0."""
     t = x * math.pi
     return delivered(np.where(x == 0, x.dtype.type(1), np.sin(t) / t), out)
@@ -292,7 +293,7 @@ def view_as_complex(x: Array) -> Any:
     return x.view(dtype)[..., 0]
 
 
-def part(x: Array, index: Any) -> Any:
+def part(x: Array, index: int) -> Any:
     """The real (0) or imaginary (1) one of the parts along the last dimension."""
     return x[..., index]
 
@@ -306,6 +307,6 @@ def frexp(x: Array) -> tuple[Any, Any]:
     return np.asarray(mantissa), np.asarray(exponent)
 
 
-def ldexp(x: Array, y: Array, *, out: Any = ...) -> Any:
+def ldexp(x: Array, y: Array, *, out: Array | EllipsisType = ...) -> Any:
     """x * 2 ** y."""
     return np.multiply(x, exp2(y), out=out)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ def note_rule(kernel: Any, cost: float) -> None:
     _RULES[kernel] = cost
 
 
-def _called(ufunc: np.ufunc, cost: float, *arrays: Any, out: Any = ...) -> Any:
+def _called(ufunc: np.ufunc, cost: float, *arrays: Any, out: Array | EllipsisType = ...) -> Any:
     x = arrays[0]
     if not _shared(x, cost) or not _alike(arrays if out is ... else (*arrays, out)):
         return ufunc(*arrays, out=out)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import wraps
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ def _in_pieces(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """A version of the kernel that splits large arrays into pieces whose intermediates fit the cache."""
 
     @wraps(kernel)
-    def call(x: Array, y: Array, out: Any) -> Any:
+    def call(x: Array, y: Array, out: Array | EllipsisType) -> Any:
         one = not y.ndim
         alike = one or (y.shape == x.shape and y.flags.c_contiguous)
         if x.size <= 2 * _PIECE or not x.flags.c_contiguous or not alike:
@@ -44,7 +45,7 @@ def _in_pieces(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @_in_pieces
-def fmod(x: Array, y: Array, out: Any) -> Any:
+def fmod(x: Array, y: Array, out: Array | EllipsisType) -> Any:
     """The remainder when the quotient is rounded towards 0."""
     found = _whole_and_rest(x, y)
     if found is None:
@@ -53,7 +54,7 @@ def fmod(x: Array, y: Array, out: Any) -> Any:
 
 
 @_in_pieces
-def remainder(x: Array, y: Array, out: Any) -> Any:
+def remainder(x: Array, y: Array, out: Array | EllipsisType) -> Any:
     """The remainder when the quotient is rounded down. A zero has the sign of x."""
     found = _whole_and_rest(x, y)
     if found is None:
@@ -67,7 +68,7 @@ def remainder(x: Array, y: Array, out: Any) -> Any:
 
 
 @_in_pieces
-def floor_divide(x: Array, y: Array, out: Any) -> Any:
+def floor_divide(x: Array, y: Array, out: Array | EllipsisType) -> Any:
     """The quotient rounded down."""
     found = _whole_and_rest(x, y)
     if found is None:

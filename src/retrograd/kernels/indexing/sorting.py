@@ -228,6 +228,6 @@ def _without_repeats(ordered: Array, changes: Array, indices: Array | slice | No
     return ordered.take(starts, 0), inverse, counts
 
 
-def isin(x: Array, tests: Array, invert: Any) -> Any:
+def isin(x: Array, tests: Array, invert: bool) -> Any:
     """Whether each element is among the elements of `tests`, or with `invert`, whether it is not."""
     return np.asarray(np.isin(x, tests, invert=invert))

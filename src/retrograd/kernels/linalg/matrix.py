@@ -6,6 +6,7 @@ The caller has checked that the dtypes are equal.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ _LARGE = 1 << 16
 _MANY = 1 << 12
 
 
-def mm(x: Array, y: Array, out: Any = ...) -> Any:
+def mm(x: Array, y: Array, out: Array | EllipsisType = ...) -> Any:
     """The product of two matrices, or of a matrix and a vector. For small ones `dot` takes a third of matmul's time."""
     if 0 in x.strides or 0 in y.strides:                 # NumPy does not hand repeated elements to the BLAS
         return np.ascontiguousarray(x).dot(np.ascontiguousarray(y))
@@ -30,7 +31,7 @@ def mm(x: Array, y: Array, out: Any = ...) -> Any:
     return x.dot(y)
 
 
-def bmm(x: Array, y: Array, out: Any = ...) -> Any:
+def bmm(x: Array, y: Array, out: Array | EllipsisType = ...) -> Any:
     """The products of two stacks of matrices.
 
     Outer products are elementwise, which takes a third of matmul's time. For many elements, `einsum` takes two thirds
@@ -51,12 +52,12 @@ def _dense(x: Array) -> Any:
     return x if x.strides[-1] and x.strides[-2] else np.ascontiguousarray(x)
 
 
-def dot(x: Array, y: Array, out: Any = ...) -> Any:
+def dot(x: Array, y: Array, out: Array | EllipsisType = ...) -> Any:
     """The dot product of two vectors."""
     return np.asarray(x.dot(y))
 
 
-def vdot(x: Array, y: Array, out: Any = ...) -> Any:
+def vdot(x: Array, y: Array, out: Array | EllipsisType = ...) -> Any:
     """The dot product of two vectors, with the first vector conjugated."""
     return np.asarray(np.vdot(x, y))
 

@@ -121,7 +121,7 @@ def _as_given(x: Array, left: bool, vector: bool) -> Any:
     return x[..., 0] if vector else x if left else mT(x)
 
 
-def pinv(a: Array, atol: Any, rtol: Any, hermitian: bool) -> Any:
+def pinv(a: Array, atol: float, rtol: Any, hermitian: bool) -> Any:
     """The pseudoinverses. Singular values up to max(atol, rtol * the largest) count as 0."""
     if not a.size:
         return np.zeros((*a.shape[:-2], a.shape[-1], a.shape[-2]), a.dtype)

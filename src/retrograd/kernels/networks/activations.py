@@ -196,7 +196,7 @@ def hardswish_slope(x: Array) -> Any:
     return where_into(t, undefined, 1.0) if undefined.any() else t
 
 
-def threshold(x: Array, threshold: Any, value: Any) -> Any:
+def threshold(x: Array, threshold: float, value: Any) -> Any:
     """x, and `value` if x is not above the threshold."""
     refuse(x.dtype, "threshold_cpu", "bc")
     return where(x <= threshold, float(value) if x.dtype.kind == "f" else np.asarray(x.dtype.type(value)), x)

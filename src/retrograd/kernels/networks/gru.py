@@ -34,8 +34,8 @@ def _outside(weight: Array) -> Array:
     return np.concatenate((weight[size:], weight[:size]))
 
 
-def gru_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array, h: Array, sizes: Shape | None, reverse: Any,
-              *, walk: Any = None) -> tuple[Array, ...]:
+def gru_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array, h: Array, sizes: Shape | None,
+              reverse: bool, *, walk: Any = None) -> tuple[Array, ...]:
     """The outputs, the last state, and for the gradients: the gates after the state's product, all states with the 1
     of the bias.
 
@@ -84,7 +84,7 @@ def _walk(of_input: Array, of_state: Array, inputs: Array, factors: Array, gates
 
 
 def gru_layer_backward(g_out: Array, g_h: Array | None, x: Array, w_ih: Array, w_hh: Array, b_ih: Array | None,
-                       b_hh: Array | None, h: Array, gates: Array, factors: Array, sizes: Shape | None, reverse: Any,
+                       b_hh: Array | None, h: Array, gates: Array, factors: Array, sizes: Shape | None, reverse: bool,
                        wanted: Any, *, walk: Any = None) -> tuple[Any, ...]:
     """The gradients of the tensors that a layer was given, in their order. `wanted` says which of them are needed.
 

@@ -43,13 +43,13 @@ def _outside(weight: Array) -> Array:
 
 
 def lstm_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array, h: Array, c: Array, sizes: Shape | None,
-               reverse: Any, *, walk: Any = None) -> tuple[Array, ...]:
+               reverse: bool, *, walk: Any = None) -> tuple[Array, ...]:
     """A layer whose states are not projected."""
     return projected_lstm_layer(x, w_ih, w_hh, b_ih, b_hh, h, c, None, sizes, reverse, walk=walk)
 
 
 def projected_lstm_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array, h: Array, c: Array,
-                         w_hr: Array | None, sizes: Shape | None, reverse: Any, *,
+                         w_hr: Array | None, sizes: Shape | None, reverse: bool, *,
                          walk: Any = None) -> tuple[Array, ...]:
     """The outputs, the last state, the last cell, and for the gradients: the gates with the cell before each step, the
     factors of the products, and the terms of each cell with its tanh.
@@ -137,7 +137,7 @@ def _slopes(gates: Array, terms: Array, raw: Array, slopes: Array, absent: dict[
 
 def lstm_layer_backward(g_out: Array, g_h: Array | None, g_c: Array | None, x: Array, w_ih: Array, w_hh: Array,
                         b_ih: Array, b_hh: Array, h: Array, c: Array, w_hr: Array | None, gates: Array, factors: Array,
-                        terms: Array, sizes: Shape | None, reverse: Any, wanted: Any, *,
+                        terms: Array, sizes: Shape | None, reverse: bool, wanted: Any, *,
                         walk: Any = None) -> tuple[Any, ...]:
     """The gradients of the tensors that a layer was given, in their order. `wanted` says which of them are needed.
 

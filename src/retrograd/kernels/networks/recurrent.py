@@ -31,7 +31,7 @@ def _relu(x: Array, out: Array) -> None:
 
 
 def rnn_layer(activation: Any, x: Array, w_ih: Array, w_hh: Array, b_ih: Array | None, b_hh: Array | None, h: Array,
-              sizes: Shape | None, reverse: Any, *, walk: Any = None) -> tuple[Array, ...]:
+              sizes: Shape | None, reverse: bool, *, walk: Any = None) -> tuple[Array, ...]:
     """The outputs, the last state, and for the gradients: all states.
 
     `x` is (steps, batch, features), or packed rows with `sizes`, the number of sequences at each step. `walk` computes
@@ -60,7 +60,7 @@ def _walk(activation: Any, of_input: Array, of_state: Array, inputs: Array, stat
 
 
 def rnn_layer_backward(slope: Any, g_out: Array, g_h: Array | None, x: Array, w_ih: Array, w_hh: Array, b_ih: Array,
-                       b_hh: Array, h: Array, states: Array, sizes: Shape | None, reverse: Any, wanted: Any, *,
+                       b_hh: Array, h: Array, states: Array, sizes: Shape | None, reverse: bool, wanted: Any, *,
                        walk: Any = None) -> tuple[Any, ...]:
     """The gradients of the tensors that a layer was given, in their order. `wanted` says which of them are needed.
 

@@ -30,14 +30,14 @@ def present(sizes: tuple[int, ...]) -> Array:
     return inside
 
 
-def padded(rows: Array, sizes: tuple[int, ...], steps: Any, fill: Any) -> Array:
+def padded(rows: Array, sizes: tuple[int, ...], steps: int, fill: Any) -> Array:
     """Packed rows as (steps, batch, …), filled up with `fill` where a sequence has ended."""
     out = np.full((steps, sizes[0], *rows.shape[1:]), fill, rows.dtype)
     out[: len(sizes)][present(sizes)] = rows
     return out
 
 
-def packed(x: Array, sizes: tuple[int, ...], batch_first: Any) -> Array:
+def packed(x: Array, sizes: tuple[int, ...], batch_first: bool) -> Array:
     """The rows of (steps, batch, …), or of (batch, steps, …), that belong to a sequence."""
     x = x.swapaxes(0, 1) if batch_first else x
     rows: Array = x[: len(sizes)][present(sizes)]
@@ -121,7 +121,7 @@ def in_lines(x: Array) -> Array:
     return x.reshape(len(x), -1)
 
 
-def gates_apart(x: Array, count: Any) -> list[Array]:
+def gates_apart(x: Array, count: int) -> list[Array]:
     """The gates of one step, from (batch, gates * features), each in memory of its own."""
     return [np.ascontiguousarray(part) for part in np.split(x, count, 1)]
 

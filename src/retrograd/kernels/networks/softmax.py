@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,7 @@ def _within(sums: Array, low: float, high: float) -> Any:
     return _minimum(sums, axis=None) >= low and _maximum(sums, axis=None) <= high
 
 
-def _shifted(x: Array, dim: int, out: Any) -> Any:
+def _shifted(x: Array, dim: int, out: Array | EllipsisType) -> Any:
     """x minus its largest element along `dim`."""
     return np.subtract(x, _maximum(x, axis=dim, keepdims=True), out=out) if x.size else x.copy()
 

@@ -187,13 +187,13 @@ def _moments_of_rows(x: Array, ones: Array, eps: float, mean: Array, rstd: Array
     return far
 
 
-def standardize(x: Array, mean: Array, rstd: Array, axes: tuple[int, ...], eps: Any) -> Any:
+def standardize(x: Array, mean: Array, rstd: Array, axes: tuple[int, ...], eps: float) -> Any:
     """(x - mean) * rstd. The mean and rstd are functions of x: its moments over the axes."""
     out = np.subtract(x, mean, out=..., dtype=np.result_type(x, mean))
     return np.multiply(out, rstd, out=out).astype(x.dtype, copy=False)
 
 
-def standardize_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, axes: Any, eps: Any) -> Any:
+def standardize_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, axes: Any, eps: float) -> Any:
     """The gradient by x of standardize(x) * weight: rstd * (gw - mean(gw) - s * mean(gw * s)), gw = g * weight."""
     final, length = x.dtype, _length(x, axes)
     g, x, weight, mean, rstd = (None if a is None else widened(a) for a in (g, x, weight, mean, rstd))
@@ -300,7 +300,7 @@ def _some_rows_backward(g: Array, x: Array, weight: Array | None, mean: Array, r
 
 
 def standardized_sum(g: Array, x: Array, mean: Array, rstd: Array, over: tuple[int, ...], axes: tuple[int, ...],
-                     eps: Any) -> Any:
+                     eps: float) -> Any:
     """The sum of g * standardize(x) over the axes `over`, which keep size 1: the gradient of a weight."""
     final, length = mean.dtype, _length(x, axes)           # the mean has the weight's dtype
     g, x, mean, rstd = (widened(a) for a in (g, x, mean, rstd))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, wraps
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ def in_double(function: Callable[..., Any], text: str = "") -> Callable[..., Any
     """
 
     @wraps(function)
-    def call(x: Array, *options: Any, out: Any = ...) -> Any:
+    def call(x: Array, *options: Any, out: Array | EllipsisType = ...) -> Any:
         return _by_pieces(function, (x,), options, out)
 
     call.__doc__ = text or function.__doc__
@@ -69,14 +70,15 @@ def in_double_of_two(function: Callable[..., Any], text: str = "") -> Callable[.
     """A kernel like those of `in_double`, for two arrays, which are broadcast."""
 
     @wraps(function)
-    def call(x: Array, y: Array, *, out: Any = ...) -> Any:
+    def call(x: Array, y: Array, *, out: Array | EllipsisType = ...) -> Any:
         return _by_pieces(function, (x, y), (), out)
 
     call.__doc__ = text or function.__doc__
     return call
 
 
-def _by_pieces(function: Callable[..., Any], operands: Sequence[Any], options: tuple[Any, ...], out: Any) -> Any:
+def _by_pieces(function: Callable[..., Any], operands: Sequence[Any], options: tuple[Any, ...],
+               out: Array | EllipsisType) -> Any:
     shape = operands[0].shape if len(operands) == 1 else np.broadcast_shapes(*[x.shape for x in operands])
     whole = next((x for x in operands if x.shape == shape), None)
     dtype = operands[0].dtype

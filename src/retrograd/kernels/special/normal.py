@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ def _series(dtype: np.dtype[Any]) -> Any:
 
 
 @in_single
-def erf(x: Array, *, out: Any = ...) -> Any:
+def erf(x: Array, *, out: Array | EllipsisType = ...) -> Any:
     """2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x."""
     result = empty_as(x, x.dtype) if out is ... else out
     flat = x.reshape(-1)
@@ -186,7 +187,7 @@ def twice_ndtr(x: Array) -> Any:
     return np.add(t, 1, out=t)
 
 
-def entr(x: Array, *, out: Any = ...) -> Any:
+def entr(x: Array, *, out: Array | EllipsisType = ...) -> Any:
     """-x * log(x), with 0 at 0 and -inf below 0."""
     value = np.log(x, out=...)
     np.multiply(np.negative(x), value, out=value)
@@ -196,6 +197,6 @@ def entr(x: Array, *, out: Any = ...) -> Any:
     return value if out is ... else delivered(value, out)
 
 
-def xlog1py(x: Array, y: Array, *, out: Any = ...) -> Any:
+def xlog1py(x: Array, y: Array, *, out: Array | EllipsisType = ...) -> Any:
     """x * log(1 + y), and 0 if x is 0 and y is not nan."""
     return times_log(x, y, np.log1p(y, out=...), out)

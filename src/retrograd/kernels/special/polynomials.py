@@ -7,6 +7,7 @@ truncated to an integer. For a negative degree the polynomial is 0.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -122,7 +123,7 @@ def _hermite(first: Callable[[Any], Any], following: Callable[..., Any], text: s
     """One of the two kinds, with nan for degrees whose values overflow the dtype."""
     kernel = in_double_of_two(lambda x, n: _recurrence(x, n, first(x), following))
 
-    def call(x: Array, n: Array, *, out: Any = ...) -> Any:
+    def call(x: Array, n: Array, *, out: Array | EllipsisType = ...) -> Any:
         high = n > _LARGEST_HERMITE[x.dtype.itemsize]
         result = kernel(x, np.where(high, 0.0, n).astype(n.dtype), out=out)
         np.copyto(result, np.nan, where=high)

@@ -155,7 +155,7 @@ def _negative_log_likelihood(input: Tensor, target: Tensor, weight: Tensor | Non
     return losses.view(y.shape) if reduction == "none" else losses
 
 
-def _check(x: Any, y: Any, target: Tensor, input: Tensor, weight: Tensor | None) -> None:
+def _check(x: Array, y: Array, target: Tensor, input: Tensor, weight: Tensor | None) -> None:
     """Raises ValueError or RuntimeError if shapes or dtypes do not fit."""
     if x.ndim == 0:
         raise ValueError("Expected 1 or more dimensions (got 0)")

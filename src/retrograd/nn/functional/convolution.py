@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...foundations.dtypes import Shape, unimplemented
+from ...foundations.dtypes import Array, Shape, unimplemented
 from ...foundations.errors import noted
 from ...ops.images import convolution as ops
 from ...tensors.arguments.dims import axis_of
@@ -47,7 +47,7 @@ def _positions(sizes: Shape, window: Any) -> tuple[int, ...]:
     return tuple([(n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, d, p, s in zip(sizes, *window)])
 
 
-def _check_type(name: str, array: Any) -> None:
+def _check_type(name: str, array: Array) -> None:
     if array.dtype.kind in "iu":
         raise unimplemented(f"{name}_out_cpu", array.dtype, "convert with .float() first")
 

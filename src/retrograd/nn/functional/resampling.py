@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from operator import index
 from typing import Any
 
-from ...foundations.dtypes import is_half, letter, unimplemented
+from ...foundations.dtypes import Array, is_half, letter, unimplemented
 from ...foundations.errors import warn
 from ...ops.images import resampling as ops
 from ...tensors.recording.calls import recorded
@@ -74,7 +74,7 @@ def _check_sizes(shape: tuple[int, ...], new: Sequence[int], dims: int) -> None:
         raise RuntimeError(f"Non-empty {dims + 2}D data tensor expected but got a tensor with sizes {[*shape]}")
 
 
-def _check_type(x: Any, mode: str, dims: int, antialias: bool) -> None:
+def _check_type(x: Array, mode: str, dims: int, antialias: bool) -> None:
     """Raises NotImplementedError for dtypes that PyTorch's kernels lack: all ints but uint8, complex numbers."""
     kind = letter(x.dtype)
     if (x.dtype.name == "uint8" and (dims == 2 or mode[:4] == "near")) or (kind == "f" and not (

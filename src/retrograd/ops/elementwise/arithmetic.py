@@ -53,12 +53,12 @@ number_remainder = elementwise("remainder", kernels.number_remainder, node="NotI
                              domain=promoted("remainder_cpu", "c"), x=not_differentiable("remainder"))
 
 
-def _flat_by_dividend(g: Any, y: Any, rounding_mode: Any) -> Any:
+def _flat_by_dividend(g: Any, y: Any, rounding_mode: str) -> Any:
     """A rounded quotient is flat. The rule names `y` because PyTorch saves it, so a second pass raises its error."""
     return np.zeros_like(g)
 
 
-def _flat_by_divisor(g: Any, x: Any, y: Any, rounding_mode: Any) -> Any:
+def _flat_by_divisor(g: Any, x: Any, y: Any, rounding_mode: str) -> Any:
     return np.zeros_like(g)
 
 

@@ -158,7 +158,7 @@ view_as_complex = linear("view_as_complex", kernels.view_as_complex, view=True, 
                          x=lambda g: view_as_real(g))
 
 
-def _into_pairs(g: Any, index: Any) -> Any:
+def _into_pairs(g: Any, index: int) -> Any:
     flat = np.zeros_like(g)
     return np.stack((flat, g) if index else (g, flat), -1)
 

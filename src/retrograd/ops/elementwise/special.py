@@ -40,7 +40,7 @@ digamma = elementwise("digamma", gamma.digamma, domain=floating("digamma", "c"),
 lgamma = elementwise("lgamma", gamma.lgamma, domain=floating("lgamma_vml_cpu", "c"), x=lambda g, x: g * digamma(x))
 
 
-def _mvlgamma(g: Any, x: Any, p: Any) -> Any:
+def _mvlgamma(g: Any, x: Any, p: int) -> Any:
     slope = digamma(x)
     for k in range(1, p):
         slope = slope + digamma(x - k / 2)

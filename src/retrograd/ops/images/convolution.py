@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Shape
 from ...kernels.images import convolution as kernels
 from ..framework import Op, linear, operator
 from ..indexing.indexing import cropped
 from ..reductions import sum_dim
 
 
-def _by_input(g: Any, weight: Any, x_shape: Any, stride: Any, padding: Any, dilation: Any, transposed: Any,
-              groups: Any) -> Any:
+def _by_input(g: Any, weight: Any, x_shape: Shape, stride: Shape, padding: Shape, dilation: Shape, transposed: bool,
+              groups: int) -> Any:
     if transposed:
         back = convolution(g, weight, None, stride, padding, dilation, False, (0,) * len(stride), groups)
         return cropped(back, x_shape)           # output padding may make room for a position that x does not have
@@ -27,8 +28,8 @@ def _by_input(g: Any, weight: Any, x_shape: Any, stride: Any, padding: Any, dila
     return convolution(g, weight, None, stride, padding, dilation, True, rest, groups)
 
 
-def _by_weight(g: Any, x: Any, weight_shape: Any, stride: Any, padding: Any, dilation: Any, transposed: Any,
-               groups: Any) -> Any:
+def _by_weight(g: Any, x: Any, weight_shape: Shape, stride: Shape, padding: Shape, dilation: Shape, transposed: bool,
+               groups: int) -> Any:
     seen, given = (g, x) if transposed else (x, g)
     return convolution_weight(seen, given, weight_shape, stride, padding, dilation, groups)
 
@@ -43,11 +44,11 @@ convolution: Op = operator("convolution", kernels.convolution, tensors=3, x=_by_
                            bias=_by_bias)
 
 
-def _by_seen(v: Any, x_shape: Any, g: Any, stride: Any, padding: Any, dilation: Any, groups: Any) -> Any:
+def _by_seen(v: Any, x_shape: Shape, g: Any, stride: Shape, padding: Shape, dilation: Shape, groups: int) -> Any:
     return _by_input(g, v, x_shape, stride, padding, dilation, False, groups)
 
 
-def _by_given(v: Any, x: Any, g_shape: Any, stride: Any, padding: Any, dilation: Any, groups: Any) -> Any:
+def _by_given(v: Any, x: Any, g_shape: Shape, stride: Shape, padding: Shape, dilation: Shape, groups: int) -> Any:
     return cropped(convolution(x, v, None, stride, padding, dilation, False, (0,) * len(stride), groups), g_shape)
 
 
@@ -59,13 +60,13 @@ convolution_weight: Op = operator("convolution_backward", kernels.weight_gradien
 _ONE = (1,)
 
 
-def _tbc_by_input(g: Any, weight: Any, pad: Any) -> Any:
+def _tbc_by_input(g: Any, weight: Any, pad: int) -> Any:
     back = convolution(np.transpose(g, (1, 2, 0)), np.transpose(weight, (2, 1, 0)), None, _ONE, (pad,), _ONE, True,
                        (0,), 1)
     return np.transpose(back, (2, 0, 1))
 
 
-def _tbc_by_weight(g: Any, x: Any, weight_shape: Any, pad: Any) -> Any:
+def _tbc_by_weight(g: Any, x: Any, weight_shape: Shape, pad: int) -> Any:
     back = convolution_weight(np.transpose(x, (1, 2, 0)), np.transpose(g, (1, 2, 0)), weight_shape[::-1], _ONE, (pad,),
                               _ONE, 1)
     return np.transpose(back, (2, 1, 0))

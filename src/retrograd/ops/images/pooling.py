@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...foundations.dtypes import Shape
 from ...kernels.images import adaptive_pooling as adaptive, pooling as kernels
 from ..framework import Op, linear, operator
 
@@ -24,12 +25,12 @@ def _maxima(name: str, kernel: Callable[..., Any], rule: Callable[..., Any], ten
                     layout="kept", x=rule)
 
 
-def _to_maxima(g: Any, indices: Any, x_shape: Any, kernel: Any, stride: Any, dilation: Any) -> Any:
+def _to_maxima(g: Any, indices: Any, x_shape: Shape, kernel: tuple[int, ...], stride: Shape, dilation: Shape) -> Any:
     disjoint = all([s > d * (k - 1) for k, s, d in zip(kernel, stride, dilation)])
     return scattered(g, indices, x_shape, len(kernel), disjoint)
 
 
-def _to_any(g: Any, indices: Any, x_shape: Any, to: Any) -> Any:
+def _to_any(g: Any, indices: Any, x_shape: Shape, to: tuple[int, ...]) -> Any:
     return scattered(g, indices, x_shape, len(to), False)
 
 
@@ -46,8 +47,8 @@ max_unpool2d, max_unpool3d = [
            x=lambda g, indices, sizes: gathered(g, indices, len(sizes), False)) for d in (2, 3)]
 
 
-def _from_mean(g: Any, x_shape: Any, kernel: Any, stride: Any, padding: Any, ceil_mode: Any, count_include_pad: Any,
-               divisor: Any) -> Any:
+def _from_mean(g: Any, x_shape: Shape, kernel: tuple[int, ...], stride: Shape, padding: Shape, ceil_mode: bool,
+               count_include_pad: bool, divisor: Any) -> Any:
     return avg_pool_backward(g, x_shape[-len(kernel):], kernel, stride, padding, ceil_mode, count_include_pad, divisor)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Shape
 from ...kernels.images import resampling as kernels, sampling_grids
 from ..framework import Op, linear, operator
 
@@ -56,7 +57,7 @@ grid_sampler_2d, grid_sampler_3d = [operator(
     for dims in (2, 3)]
 
 
-def _again(x: Any, grid: Any, orders: Any, mode: Any, padding: Any, align: Any) -> Any:
+def _again(x: Any, grid: Any, orders: tuple[int, ...], mode: int, padding: int, align: bool) -> Any:
     sample = grid_sampler_2d if grid.ndim == 4 else grid_sampler_3d
     return sample(x, grid, orders, mode, padding, align)
 
@@ -67,24 +68,25 @@ grid_scatter: Op = operator(
     grid=lambda v, g, grid, orders, mode, padding, align: grid_slopes(g, v, grid, orders, mode, padding, align))
 
 
-def _higher(orders: Any, i: Any) -> Any:
+def _higher(orders: tuple[int, ...], i: int) -> Any:
     return tuple([order + (axis == i) for axis, order in enumerate(orders)])
 
 
-def _slopes_by_g(v: Any, x: Any, grid: Any, orders: Any, mode: Any, padding: Any, align: Any) -> Any:
+def _slopes_by_g(v: Any, x: Any, grid: Any, orders: tuple[int, ...], mode: int, padding: int, align: bool) -> Any:
     parts = [np.expand_dims(v[..., i], 1) * _again(x, grid, _higher(orders, i), mode, padding, align)
              for i, _ in enumerate(orders)]
     return sum(parts[1:], parts[0])
 
 
-def _slopes_by_image(v: Any, g: Any, x_shape: Any, grid: Any, orders: Any, mode: Any, padding: Any,
-                     align: Any) -> Any:
+def _slopes_by_image(v: Any, g: Any, x_shape: Shape, grid: Any, orders: tuple[int, ...], mode: int, padding: int,
+                     align: bool) -> Any:
     parts = [grid_scatter(g * np.expand_dims(v[..., i], 1), grid, x_shape, _higher(orders, i), mode, padding, align)
              for i, _ in enumerate(orders)]
     return sum(parts[1:], parts[0])
 
 
-def _slopes_by_grid(v: Any, g: Any, x: Any, grid: Any, orders: Any, mode: Any, padding: Any, align: Any) -> Any:
+def _slopes_by_grid(v: Any, g: Any, x: Any, grid: Any, orders: tuple[int, ...], mode: int, padding: int,
+                    align: bool) -> Any:
     parts = [grid_slopes(g * np.expand_dims(v[..., i], 1), x, grid, _higher(orders, i), mode, padding, align)
              for i, _ in enumerate(orders)]
     return sum(parts[1:], parts[0])

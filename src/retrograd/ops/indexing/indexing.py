@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Shape
 from ...kernels.indexing import gathering, indexing as kernels, view_scatters
 from ..choosing import choose
 from ..framework import Op, linear, operator
@@ -26,7 +27,7 @@ slice_backward: Op = linear("slice_backward", kernels.slice_backward,
 
 
 
-def cropped(x: Any, shape: Any) -> Any:
+def cropped(x: Any, shape: Shape) -> Any:
     """The part of this shape at the start of `x`."""
     for dim, size in enumerate(shape):
         if x.shape[dim] != size:
@@ -34,7 +35,7 @@ def cropped(x: Any, shape: Any) -> Any:
     return x
 
 
-def grown(x: Any, shape: Any) -> Any:
+def grown(x: Any, shape: Shape) -> Any:
     """Zeros of this shape, with `x` at the start: the adjoint of `cropped`."""
     for dim, size in enumerate(shape):
         if x.shape[dim] != size:
@@ -61,12 +62,12 @@ index_select_backward: Op = linear("index_select_backward", kernels.index_select
                                    g=lambda g, index, dim: index_select(g, index, dim))
 
 
-def _to_added(g: Any, source_shape: Any, index: Any, dim: Any, alpha: Any) -> Any:
+def _to_added(g: Any, source_shape: Shape, index: Any, dim: int, alpha: Any) -> Any:
     taken = np.reshape(index_select(g, index, dim), source_shape)
     return taken if alpha == 1 else taken * alpha
 
 
-def _cleared(g: Any, index: Any, dim: Any) -> Any:
+def _cleared(g: Any, index: Any, dim: int) -> Any:
     return index_fill(g, index, dim, 0)
 
 
@@ -86,12 +87,12 @@ gather_backward: Op = linear("gather_backward", gathering.gather_backward, tenso
                              g=lambda g, index, dim: gather(g, index, dim))
 
 
-def _to_src(g: Any, index: Any, src_shape: Any, dim: Any) -> Any:
+def _to_src(g: Any, index: Any, src_shape: Shape, dim: int) -> Any:
     """The gradient for the source. It is 0 for the part of a larger source that was not read."""
     return grown(gather(g, index, dim), src_shape)
 
 
-def _kept(g: Any, index: Any, dim: Any) -> Any:
+def _kept(g: Any, index: Any, dim: int) -> Any:
     return scatter_value(g, index, dim, 0)
 
 
@@ -122,7 +123,7 @@ masked_first: Op = linear("masked_scatter_backward", gathering.masked_first, ten
 # By position in row-major order
 
 
-def _to_put_over(g: Any, source_shape: Any, index: Any, accumulate: Any) -> Any:
+def _to_put_over(g: Any, source_shape: Shape, index: Any, accumulate: bool) -> Any:
     return g if accumulate else put(g, np.zeros_like(g, shape=source_shape), index, False)
 
 

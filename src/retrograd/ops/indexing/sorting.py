@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from ...foundations.dtypes import Shape
 from ...foundations.errors import noted
 from ...kernels import reductions
 from ...kernels.indexing import histograms, sorting as kernels
@@ -19,11 +20,11 @@ picked: Op = linear("picked", kernels.picked,
                 x=lambda g, indices, x_shape, dim, keepdim: placed(indices, g, x_shape, dim, keepdim))
 
 
-def _to_picked(g: Any, x_shape: Any, indices: Any, dim: Any, keepdim: Any) -> Any:
+def _to_picked(g: Any, x_shape: Shape, indices: Any, dim: int, keepdim: bool) -> Any:
     return placed(indices, g, x_shape, dim, keepdim)
 
 
-def reordered(g: Any, x_shape: Any, indices: Any, dim: Any) -> Any:
+def reordered(g: Any, x_shape: Shape, indices: Any, dim: int) -> Any:
     return placed(indices, g, x_shape, dim, True)
 
 

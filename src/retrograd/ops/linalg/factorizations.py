@@ -32,7 +32,7 @@ from .triangular import solve_triangular
 # Cholesky
 
 
-def _cholesky(g: Any, factor: Any, upper: Any) -> Any:
+def _cholesky(g: Any, factor: Any, upper: bool) -> Any:
     """L^-H phi(L^H gL) L^-1, where phi keeps a Hermitian matrix of the lower triangle."""
     lower, g = (adjoint(factor), adjoint(g)) if upper else (factor, g)
     inner = lower_part(np.matmul(adjoint(lower), g))
@@ -50,7 +50,7 @@ cholesky: Op = operator("cholesky", kernels.cholesky_ex, layout="columns", outpu
 # QR
 
 
-def _qr(g: Any, q: Any, r: Any, mode: Any) -> Any:
+def _qr(g: Any, q: Any, r: Any, mode: str) -> Any:
     """Only the first columns of a wide matrix are factorized. The gradient of the other columns joins that of Q."""
     gq, gr = g
     if mode == "r":

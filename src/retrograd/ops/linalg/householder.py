@@ -19,7 +19,7 @@ from .adjoints import above_diagonal, adjoint, below_diagonal, conjugate, joined
 from .triangular import solve_triangular
 
 
-def _pulled(g: Any, v: Any, tau: Any, c: Any, adjoint_too: Any) -> tuple[Any, Any]:
+def _pulled(g: Any, v: Any, tau: Any, c: Any, adjoint_too: bool) -> tuple[Any, Any]:
     """The gradients for the vectors and for tau, if the product of the reflections, or its adjoint, multiplies `c`."""
     diagonal, above = on_diagonal(tau.shape[-1]), above_diagonal(np.matmul(adjoint(v), v))
     factor = np.where(diagonal, tau[..., None, :], np.zeros_like(above))
@@ -50,7 +50,7 @@ def _padded(by_v: Any, a: Any) -> Any:
     return joined((below, np.zeros_like(rest)), -1) if rest.shape[-1] else below
 
 
-def _applied(g: Any, a: Any, tau: Any, c: Any, left: Any, transpose: Any) -> tuple[Any, Any]:
+def _applied(g: Any, a: Any, tau: Any, c: Any, left: bool, transpose: bool) -> tuple[Any, Any]:
     """The gradients for the matrix of the vectors and for tau."""
     if not tau.shape[-1]:
         return np.zeros_like(a), np.zeros_like(tau)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Shape
 from ...kernels.linalg import lu as kernels
 from ..framework import Op, constant, operator
 from .adjoints import adjoint, below_diagonal, joined, turned, upper_part
@@ -38,7 +39,7 @@ def _lu_factor(g: Any, factors: Any, pivots: Any) -> Any:
     return np.matmul(permutation(pivots, factors), _by_factors(lower, upper, g[..., :k], g[..., :k, :]))
 
 
-def _unpacked(g: Any, x_shape: Any) -> Any:
+def _unpacked(g: Any, x_shape: Shape) -> Any:
     """The gradients of both triangles in one matrix."""
     (m, n), below, above = x_shape[-2:], below_diagonal(g[0]), upper_part(g[1])
     if n > m:
@@ -57,7 +58,7 @@ lu_unpack: Op = operator("lu_unpack", kernels.lu_unpack, outputs="lower upper p"
                          tensors=1, x=_unpacked)
 
 
-def _solving_factors(g: Any, x: Any, out: Any, indices: Any, left: Any, adjoint_too: Any) -> Any:
+def _solving_factors(g: Any, x: Any, out: Any, indices: Any, left: bool, adjoint_too: bool) -> Any:
     """The gradient for the factors. A system x A = b is solved as its adjoint, A^H x^H = b^H."""
     if not left:
         return _solving_factors(adjoint(g), x, adjoint(out), indices, True, not adjoint_too)

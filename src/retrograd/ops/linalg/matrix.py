@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Shape
 from ...kernels.linalg import matrix as kernels, matrix_exponential
 from ..framework import Complex, Op, Rule, linear, operator
 from ..reductions import spread
@@ -81,7 +82,7 @@ first_row = linear("squeeze", kernels.first_row, node=4, x=lambda g, x_shape: np
 # Sums of products of three factors. The derivative by a factor is again such a sum.
 
 
-def _weight(g: Any, x: Any, y: Any, weight_shape: Any) -> Any:
+def _weight(g: Any, x: Any, y: Any, weight_shape: Shape) -> Any:
     pairs = np.expand_dims(x, 2) * np.expand_dims(y, 1)
     return np.reshape(mm(t(g), np.reshape(pairs, (x.shape[0], x.shape[1] * y.shape[1]))), weight_shape)
 

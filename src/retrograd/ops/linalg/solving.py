@@ -74,18 +74,18 @@ inv_ex: Op = operator("linalg_inv_ex", kernels.inv_ex, layout="columns", outputs
                       differentiable="inverse", a=_inverse)
 
 
-def _solved_matrix(g: Any, a: Any, x: Any, lu: Any, pivots: Any, left: Any, vector: Any) -> Any:
+def _solved_matrix(g: Any, a: Any, x: Any, lu: Any, pivots: Any, left: bool, vector: bool) -> Any:
     return _by_matrix(solve_adjoint(g, a, lu, pivots, left, vector), x, left, vector)
 
 
-def _by_matrix(pulled: Any, x: Any, left: Any, vector: Any) -> Any:
+def _by_matrix(pulled: Any, x: Any, left: bool, vector: bool) -> Any:
     """The gradient for the matrix of a system, given the solution x and the gradient for the right-hand side."""
     if vector:
         return -(pulled[..., None] * conjugate(x)[..., None, :])
     return -np.matmul(pulled, adjoint(x)) if left else -np.matmul(adjoint(x), pulled)
 
 
-def _adjoint_matrix(g: Any, a: Any, out: Any, left: Any, vector: Any) -> Any:
+def _adjoint_matrix(g: Any, a: Any, out: Any, left: bool, vector: bool) -> Any:
     """The gradient for the matrix of the adjoint system. The system of that gradient has the matrix `a` itself."""
     return _by_matrix(out, solve_ex(a, g, left, vector)[0], left, vector)
 
@@ -111,7 +111,7 @@ def _pinv(g: Any, a: Any, out: Any) -> Any:
 pinv: Op = operator("linalg_pinv", kernels.pinv, complex="adjoint", a=_pinv)
 
 
-def _as_columns(g: Any, b: Any, x: Any, vector: Any) -> tuple[Any, Any, Any, Any]:
+def _as_columns(g: Any, b: Any, x: Any, vector: bool) -> tuple[Any, Any, Any, Any]:
     """Gradients, right-hand side and solution as matrices. Residuals that lstsq does not return have no gradient."""
     by_x, by_residuals = g
     if by_residuals is not None and by_residuals.shape != (
@@ -123,13 +123,13 @@ def _as_columns(g: Any, b: Any, x: Any, vector: Any) -> tuple[Any, Any, Any, Any
     return by_x, by_residuals, b[..., None], x[..., None]
 
 
-def _least_matrix(g: Any, a: Any, b: Any, x: Any, rcond: Any, vector: Any) -> Any:
+def _least_matrix(g: Any, a: Any, b: Any, x: Any, rcond: float, vector: bool) -> Any:
     by_x, by_residuals, b, x = _as_columns(g, b, x, vector)
     return in_sum(None if by_x is None else _by_solution(by_x, a, b, x, rcond),
                   None if by_residuals is None else np.matmul(_by_residuals(by_residuals, a, b, x), adjoint(x)))
 
 
-def _by_solution(g: Any, a: Any, b: Any, x: Any, rcond: Any) -> Any:
+def _by_solution(g: Any, a: Any, b: Any, x: Any, rcond: float) -> Any:
     """The derivative of a pseudoinverse times b. Every product with a pseudoinverse is a least-squares solution."""
     dual = adjoint(a)
     pulled = _least(dual, g, rcond)
@@ -138,11 +138,11 @@ def _by_solution(g: Any, a: Any, b: Any, x: Any, rcond: Any) -> Any:
     return outside + kernel - np.matmul(pulled, adjoint(x))
 
 
-def _least(a: Any, b: Any, rcond: Any) -> Any:
+def _least(a: Any, b: Any, rcond: float) -> Any:
     return lstsq(a, b, rcond, "gelsy", False)[0]
 
 
-def _least_right_side(g: Any, a: Any, b: Any, x: Any, rcond: Any, vector: Any) -> Any:
+def _least_right_side(g: Any, a: Any, b: Any, x: Any, rcond: float, vector: bool) -> Any:
     by_x, by_residuals, b, x = _as_columns(g, b, x, vector)
     found = in_sum(None if by_x is None else _least(adjoint(a), by_x, rcond),
                    None if by_residuals is None else -_by_residuals(by_residuals, a, b, x))

@@ -33,7 +33,7 @@ sigmoid_backward: Op = elementwise("sigmoid_backward", elementary.sigmoid_backwa
 sigmoid = elementwise("sigmoid", elementary.sigmoid, domain="float", x=lambda g, out: sigmoid_backward(g, out))
 
 
-def _leaky(g: Any, x: Any, negative_slope: Any) -> Any:
+def _leaky(g: Any, x: Any, negative_slope: float) -> Any:
     return choose(x > 0.0, g, g * negative_slope)
 
 
@@ -41,7 +41,7 @@ _ISSUE = (" File an issue at https://github.com/pytorch/pytorch if you do requir
           "backward calculation with negative slope")
 
 
-def _check_slope(name: str, slope: Any) -> None:
+def _check_slope(name: str, slope: float) -> None:
     """Refuse a negative slope. The rule is given the result, which then does not tell the sign of the input."""
     if slope < 0:
         raise noted(
@@ -51,7 +51,7 @@ def _check_slope(name: str, slope: Any) -> None:
             "in-place#negative-slope-in-place", instead="use inplace=False")
 
 
-def _leaky_of_result(g: Any, out: Any, negative_slope: Any) -> Any:
+def _leaky_of_result(g: Any, out: Any, negative_slope: float) -> Any:
     _check_slope("leakyReLu", negative_slope)
     return _leaky(g, out, negative_slope)
 
@@ -60,7 +60,7 @@ leaky_relu = elementwise("leaky_relu", kernels.leaky_relu, domain="as given", te
                          written={"node": 1, "x": _leaky_of_result})
 
 
-def _elu(g: Any, x: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
+def _elu(g: Any, x: Any, alpha: Any, scale: float, input_scale: float) -> Any:
     """At 0 the slope is that of the exponential, but the second derivative is 0."""
     below = choose(x < 0.0, x, 0.0) * input_scale
     if alpha * input_scale == 1.0:                          # both sides are one formula
@@ -68,7 +68,7 @@ def _elu(g: Any, x: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
     return choose(x <= 0.0, g * (alpha * scale * input_scale) * np.exp(below), g * scale)
 
 
-def _elu_of_result(g: Any, out: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
+def _elu_of_result(g: Any, out: Any, alpha: Any, scale: float, input_scale: float) -> Any:
     _check_slope("elu", alpha)
     below = choose(out < 0.0, out, 0.0)
     return choose(out <= 0.0, g * input_scale * (below + alpha * scale), g * scale)
@@ -96,7 +96,7 @@ at_most = composed("minimum", lambda x, limit: limited(x, -math.inf, limit),
                    lambda x, limit: choose(x >= limit, limit, x), tensors=1)
 
 
-def _softplus(g: Any, x: Any, beta: Any, threshold: Any) -> Any:
+def _softplus(g: Any, x: Any, beta: Any, threshold: float) -> Any:
     """Beyond the threshold the function is a straight line. At the threshold too, the second derivative is 0."""
     t = x if beta == 1.0 else x * beta
     return choose(t > threshold, g, g * sigmoid(at_most(t, threshold)))
@@ -106,7 +106,7 @@ softplus = elementwise("softplus", kernels.softplus, domain="as given", tensors=
 log_sigmoid = elementwise("log_sigmoid", kernels.log_sigmoid, domain="as given", x=lambda g, x: g * sigmoid(-x))
 
 
-def _hardtanh(g: Any, x: Any, min_val: Any, max_val: Any) -> Any:
+def _hardtanh(g: Any, x: Any, min_val: float, max_val: float) -> Any:
     """The slope is 0 at the ends of the interval too."""
     return choose(np.logical_or(x <= min_val, x >= max_val), 0.0, g)
 
@@ -126,7 +126,7 @@ gelu = elementwise("gelu", kernels.gelu, domain="as given", x=lambda g, x: g * (
     0.5 * twice_ndtr(x) + x * np.exp(-0.5 * x * x) * (1.0 / math.sqrt(2.0 * math.pi))))
 
 
-def _outside(g: Any, x: Any, lambd: Any) -> Any:
+def _outside(g: Any, x: Any, lambd: float) -> Any:
     """The slope is 0 at the ends of the interval too. At a nan the gradient flows."""
     return choose(np.abs(x) <= lambd, 0.0, g)
 
@@ -154,7 +154,7 @@ threshold = elementwise("threshold", kernels.threshold, domain="as given", tenso
                         x=lambda g, x, threshold: choose(x <= threshold, 0.0, g))
 
 
-def _glu(g: Any, x: Any, dim: Any) -> Any:
+def _glu(g: Any, x: Any, dim: int) -> Any:
     half = x.shape[dim] // 2
     first, second = split(x, (half, half), dim)
     gate = sigmoid(second)
@@ -170,11 +170,11 @@ prelu = elementwise("prelu", kernels.prelu, node="PreluKernelBackward0", domain=
                   weight=lambda g, x: choose(x > 0.0, 0.0, g * x))
 
 
-def _even(g: Any, x: Any, lower: Any, upper: Any) -> Any:
+def _even(g: Any, x: Any, lower: float, upper: float) -> Any:
     return choose(x > 0.0, g, g * ((lower + upper) / 2.0))
 
 
-def _sloped(g: Any, x: Any, noise: Any, lower: Any, upper: Any) -> Any:
+def _sloped(g: Any, x: Any, noise: Any, lower: float, upper: float) -> Any:
     """The noise is the slope, unless the limits of the slope are almost equal."""
     return g * noise if upper - lower > 1e-6 else _even(g, x, lower, upper)
 

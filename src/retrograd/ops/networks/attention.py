@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Shape
 from ...kernels.networks import softmax as kernels
 from ..framework import Op, operator
 from ..linalg.matrix import bmm
@@ -18,7 +19,7 @@ from ..shape import transpose
 from .softmax import softmax_backward
 
 
-def _stack(x: Any, heads: Any) -> Any:
+def _stack(x: Any, heads: int) -> Any:
     """(batch, heads, length, size) as a stack of matrices. Heads are repeated if there are to be more of them."""
     batch, own, length, size = x.shape
     if own != heads:
@@ -26,7 +27,7 @@ def _stack(x: Any, heads: Any) -> Any:
     return np.reshape(x, (batch * heads, length, size))
 
 
-def _unstacked(g: Any, shape: Any, heads: Any) -> Any:
+def _unstacked(g: Any, shape: Shape, heads: int) -> Any:
     """The adjoint of `_stack`."""
     batch, own, length, size = shape
     if own == heads:
@@ -34,12 +35,12 @@ def _unstacked(g: Any, shape: Any, heads: Any) -> Any:
     return sum_dim(np.reshape(g, (batch, own, heads // own, length, size)), (2,), False, None)
 
 
-def _weights_q(g: Any, q: Any, k: Any, out: Any, scale: Any) -> Any:
+def _weights_q(g: Any, q: Any, k: Any, out: Any, scale: float) -> Any:
     slope = bmm(softmax_backward(g, out, 2), _stack(k, q.shape[1]))
     return np.reshape(slope * scale, q.shape)
 
 
-def _weights_k(g: Any, q: Any, k_shape: Any, out: Any, scale: Any) -> Any:
+def _weights_k(g: Any, q: Any, k_shape: Shape, out: Any, scale: float) -> Any:
     slope = bmm(transpose(softmax_backward(g, out, 2), 1, 2), _stack(q * scale, q.shape[1]))
     return _unstacked(slope, k_shape, q.shape[1])
 
@@ -51,7 +52,7 @@ def _by_weights(g: Any, q: Any, v: Any) -> Any:
     return bmm(_stack(g, q.shape[1]), transpose(_stack(v, q.shape[1]), 1, 2))
 
 
-def _attention_v(g: Any, q: Any, k: Any, v_shape: Any, weights: Any, scale: Any) -> Any:
+def _attention_v(g: Any, q: Any, k: Any, v_shape: Shape, weights: Any, scale: float) -> Any:
     slope = bmm(transpose(attention_weights(q, k, weights, scale), 1, 2), _stack(g, q.shape[1]))
     return _unstacked(slope, v_shape, q.shape[1])
 

@@ -18,7 +18,7 @@ from .softmax import logsumexp
 shifted: Op = linear("shifted", kernels.shifted, x=lambda g, by: shifted(g, -by))
 
 
-def _back(g: Any, now: Any, out: Any, skips: Any, by: Any) -> Any:
+def _back(g: Any, now: Any, out: Any, skips: Any, by: int) -> Any:
     """The gradient of one step in time: each state gets its share of the three states that follow it."""
     columns = np.arange(skips.shape[1])
     beside = np.where(columns > 0 if by > 0 else columns < skips.shape[1] - 1, shifted(now, by), NEVER)
@@ -52,7 +52,7 @@ def _backward(emitted: Any, skips: Any, times: Any, lengths: Any) -> Iterator[An
         going_on = ctc_step(now + emitted[t - 1], skips, -1)
 
 
-def _ctc(g: Any, log_probs: Any, states: Any, zero_infinity: Any) -> Any:
+def _ctc(g: Any, log_probs: Any, states: Any, zero_infinity: bool) -> Any:
     """The probability of each class, less how often the paths take it.
 
     As in PyTorch, this is the gradient for the input of a log-softmax. The derivative by `log_probs` itself lacks the

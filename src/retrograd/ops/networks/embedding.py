@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Shape
 from ...foundations.errors import noted
 from ...kernels.networks import embedding as kernels
 from ...kernels.networks.embedding import MAX, MEAN
@@ -39,15 +40,15 @@ embedding_renorm: Op = operator("embedding_renorm", _renorm, tensors=2, x=_under
 # Bags
 
 
-def _to_table(g: Any, weight_shape: Any, scales: Any, index: Any, bags: Any, sizes: Any, chosen: Any, mode: Any,
-              padding: Any, by_count: Any) -> Any:
+def _to_table(g: Any, weight_shape: Shape, scales: Any, index: Any, bags: Any, sizes: Any, chosen: Any, mode: int,
+              padding: int, by_count: bool) -> Any:
     if mode == MAX:
         full = np.reshape(sizes > 0, (-1, 1))
         return gather_backward(np.where(full, g, 0.0), chosen, weight_shape, 0)
     return embedding_backward(rows_of_bags(g, scales, bags, sizes, mode), index, weight_shape, padding, by_count)
 
 
-def rows_of_bags(g: Any, scales: Any, bags: Any, sizes: Any, mode: Any) -> Any:
+def rows_of_bags(g: Any, scales: Any, bags: Any, sizes: Any, mode: int) -> Any:
     """The gradient of each row that was taken into a sum or a mean."""
     if mode == MEAN:
         g = g / np.reshape(np.maximum(sizes, np.ones_like(sizes)), (-1, 1))

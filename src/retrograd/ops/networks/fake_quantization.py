@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...kernels.networks import fake_quantization as kernels
 from ..framework import Op, operator
 
 
-def _rounded(name: str, node: str, kernel: Any = kernels.fake_quantized) -> Op:
+def _rounded(name: str, node: str, kernel: Callable[..., Any] = kernels.fake_quantized) -> Op:
     return operator(name, kernel, outputs="out mask", differentiable="out", tensors=1, node=node, layout="elementwise",
                     x=lambda g, mask: g * mask)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Shape
 from ...kernels.elementwise.choosing import limited
 from ...kernels.networks import losses as kernels
 from ..choosing import choose
@@ -20,12 +21,12 @@ from ..reductions import sum_dim
 from .activations import sigmoid
 
 
-def _share(g: Any, x: Any, reduction: Any) -> Any:
+def _share(g: Any, x: Any, reduction: str) -> Any:
     """The cotangent of each element's loss."""
     return g / max(math.prod(x.shape), 1) if reduction == "mean" else g
 
 
-def _squared(g: Any, x: Any, y: Any, reduction: Any) -> Any:
+def _squared(g: Any, x: Any, y: Any, reduction: str) -> Any:
     return (x - y) * (2.0 * _share(g, x, reduction))
 
 
@@ -33,7 +34,7 @@ mse_loss = operator("mse_loss", kernels.mse_loss, domain="promote", layout="elem
                     y=lambda g, x, y, reduction: _squared(g, y, x, reduction))
 
 
-def _flat_beyond(off: Any, limit: Any) -> Any:
+def _flat_beyond(off: Any, limit: float) -> Any:
     """The difference, limited to this size. Beyond the limit it is flat."""
     return choose(np.abs(off) < limit, off, np.sign(off) * limit)
 
@@ -41,7 +42,7 @@ def _flat_beyond(off: Any, limit: Any) -> Any:
 _bounded = composed("clamp", lambda off, limit: limited(off, -limit, limit), _flat_beyond, tensors=1)
 
 
-def _smooth(g: Any, x: Any, y: Any, reduction: Any, beta: Any) -> Any:
+def _smooth(g: Any, x: Any, y: Any, reduction: str, beta: Any) -> Any:
     off, g = x - y, _share(g, x, reduction)
     return _bounded(off, beta) * (g / beta) if beta else np.sign(off) * g
 
@@ -50,7 +51,7 @@ smooth_l1_loss = operator("smooth_l1_loss", kernels.smooth_l1_loss, domain="prom
                           y=lambda g, x, y, reduction, beta: -_smooth(g, x, y, reduction, beta))
 
 
-def _huber(g: Any, x: Any, y: Any, reduction: Any, delta: Any) -> Any:
+def _huber(g: Any, x: Any, y: Any, reduction: str, delta: float) -> Any:
     return _bounded(x - y, delta) * _share(g, x, reduction)
 
 
@@ -58,7 +59,7 @@ huber_loss = operator("huber_loss", kernels.huber_loss, domain="promote", layout
                       y=lambda g, x, y, reduction, delta: -_huber(g, x, y, reduction, delta))
 
 
-def _weighted(g: Any, x: Any, weight: Any, reduction: Any) -> Any:
+def _weighted(g: Any, x: Any, weight: Any, reduction: str) -> Any:
     g = _share(g, x, reduction)
     return g if weight is None else g * weight
 
@@ -66,11 +67,11 @@ def _weighted(g: Any, x: Any, weight: Any, reduction: Any) -> Any:
 _TINY = 9.999999960041972e-13       # 1e-12 in single precision, as in PyTorch
 
 
-def _bce(g: Any, x: Any, y: Any, weight: Any, reduction: Any) -> Any:
+def _bce(g: Any, x: Any, y: Any, weight: Any, reduction: str) -> Any:
     return _weighted(g, x, weight, reduction) * (x - y) / np.maximum((1.0 - x) * x, _TINY)
 
 
-def _bce_target(g: Any, x: Any, y: Any, weight: Any, reduction: Any) -> Any:
+def _bce_target(g: Any, x: Any, y: Any, weight: Any, reduction: str) -> Any:
     """The gradient for the target uses the plain logarithms. The loss limits them to at least -100."""
     return _weighted(g, x, weight, reduction) * (np.log1p(-x) - np.log(x))
 
@@ -79,7 +80,7 @@ binary_cross_entropy = operator("binary_cross_entropy", kernels.binary_cross_ent
                                 x=_bce, y=_bce_target)
 
 
-def _bce_logits(g: Any, x: Any, y: Any, weight: Any, pos_weight: Any, reduction: Any) -> Any:
+def _bce_logits(g: Any, x: Any, y: Any, weight: Any, pos_weight: Any, reduction: str) -> Any:
     g = _weighted(g, x, weight, reduction)
     if pos_weight is None:
         return g * (sigmoid(x) - y)
@@ -87,7 +88,7 @@ def _bce_logits(g: Any, x: Any, y: Any, weight: Any, pos_weight: Any, reduction:
     return g * ((scaled + 1.0 - y) * sigmoid(x) - scaled)
 
 
-def _bce_logits_target(g: Any, x: Any, weight: Any, pos_weight: Any, reduction: Any) -> Any:
+def _bce_logits_target(g: Any, x: Any, weight: Any, pos_weight: Any, reduction: str) -> Any:
     g = _weighted(g, x, weight, reduction)
     if pos_weight is None:
         return -g * x
@@ -102,7 +103,7 @@ binary_cross_entropy_with_logits = operator(
 
 # Negative log-likelihood is linear in x, and its gradient is linear in g: each is the adjoint of the other.
 
-def _to_classes(g: Any, x_shape: Any, target: Any, weight: Any, reduction: Any, ignore_index: Any) -> Any:
+def _to_classes(g: Any, x_shape: Shape, target: Any, weight: Any, reduction: str, ignore_index: int) -> Any:
     return nll_loss_backward(g, target, weight, x_shape, reduction, ignore_index)
 
 
@@ -122,12 +123,12 @@ def _in_rows(x: Any) -> Any:
     return x if x.ndim == 2 else np.reshape(x, (1, -1))
 
 
-def _of_rows(g: Any, count: int, reduction: Any) -> Any:
+def _of_rows(g: Any, count: int, reduction: str) -> Any:
     """The cotangent of each row, as a column. The rows of a reduced loss share one cotangent."""
     return np.reshape(g / count if reduction == "mean" else g, (-1, 1))
 
 
-def _multi_margin(g: Any, x: Any, target: Any, weight: Any, p: Any, margin: Any, reduction: Any) -> Any:
+def _multi_margin(g: Any, x: Any, target: Any, weight: Any, p: int, margin: float, reduction: str) -> Any:
     """The target's gradient is minus the sum of those of the other classes. A margin that is just kept gives 0."""
     rows, classes = _in_rows(x), np.reshape(target, (-1, 1))
     own = gather(rows, classes, 1)
@@ -143,7 +144,7 @@ def _multi_margin(g: Any, x: Any, target: Any, weight: Any, p: Any, margin: Any,
 multi_margin_loss = operator("multi_margin_loss", kernels.multi_margin_loss, tensors=3, x=_multi_margin)
 
 
-def _multilabel_margin(g: Any, x: Any, classes: Any, between: Any, reduction: Any) -> Any:
+def _multilabel_margin(g: Any, x: Any, classes: Any, between: Any, reduction: str) -> Any:
     rows = _in_rows(x)
     own = gather(rows, classes, 1)
     over = 1.0 - np.expand_dims(own, 2) + np.expand_dims(rows, 1)

@@ -11,18 +11,19 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Shape
 from ...kernels.networks import normalization as kernels, standardizing
 from ..framework import Op, composed, linear, operator
 from ..reductions import mean_dim, sum_dim
 
 
-def _adjoint(v: Any, x: Any, weight: Any, mean: Any, rstd: Any, axes: Any, eps: Any) -> Any:
+def _adjoint(v: Any, x: Any, weight: Any, mean: Any, rstd: Any, axes: tuple[int, ...], eps: float) -> Any:
     """The derivative by g. The Jacobian of standardizing is symmetric, so this is the same operator."""
     g = standardize_backward(v, x, None, mean, rstd, axes, eps)
     return g if weight is None else g * weight
 
 
-def _adjoint_by_x(v: Any, g: Any, x: Any, weight: Any, axes: Any, eps: Any) -> Any:
+def _adjoint_by_x(v: Any, g: Any, x: Any, weight: Any, axes: tuple[int, ...], eps: float) -> Any:
     """The derivative by x, from the mean products of three centered arrays: v, the weighted g, the standardized x."""
     off, v = _centered(x, axes), _centered(v, axes)
     g = _centered(g if weight is None else g * weight, axes)
@@ -32,11 +33,11 @@ def _adjoint_by_x(v: Any, g: Any, x: Any, weight: Any, axes: Any, eps: Any) -> A
     return -(rstd * rstd) * ((_mean(v * g, axes) - 3.0 * by_v * by_g) * off + by_g * v + by_v * g)
 
 
-def _mean(x: Any, axes: Any) -> Any:
+def _mean(x: Any, axes: tuple[int, ...]) -> Any:
     return mean_dim(x, axes, True, None)
 
 
-def _centered(x: Any, axes: Any) -> Any:
+def _centered(x: Any, axes: tuple[int, ...]) -> Any:
     return x - _mean(x, axes)
 
 
@@ -55,11 +56,11 @@ standardized_sum = operator(
 
 # Layer normalization
 
-def _last(x: Any, rank: Any) -> Any:
+def _last(x: Any, rank: int) -> Any:
     return tuple(range(x.ndim - rank, x.ndim))
 
 
-def _layer_gradients(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, rank: Any, eps: Any,
+def _layer_gradients(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, rank: int, eps: float,
                      wanted: Any) -> tuple[Any, ...]:
     """The composition for `layer_norm_backward`."""
     by_x = standardize_backward(g, x, weight, mean, rstd, _last(x, rank), eps) if wanted[0] else None
@@ -80,7 +81,7 @@ layer_norm = operator(
 
 # Group normalization
 
-def _in_groups(x: Any, shape: Any, groups: Any) -> Any:
+def _in_groups(x: Any, shape: Shape, groups: int) -> Any:
     return np.reshape(x, (shape[0], groups, shape[1] // groups, -1 if 0 not in shape else 0))
 
 
@@ -88,14 +89,14 @@ def _for_groups(stat: Any) -> Any:
     return np.reshape(stat, (*stat.shape, 1, 1))
 
 
-def _group_x(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, groups: Any, eps: Any) -> Any:
+def _group_x(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, groups: int, eps: float) -> Any:
     parts = [_in_groups(a, x.shape, groups) for a in (g, x)]
     if weight is not None:
         weight = np.reshape(weight, (1, groups, x.shape[1] // groups, 1))
     return np.reshape(standardize_backward(*parts, weight, _for_groups(mean), _for_groups(rstd), (2, 3), eps), x.shape)
 
 
-def _group_weight(g: Any, x: Any, weight_shape: Any, mean: Any, rstd: Any, groups: Any, eps: Any) -> Any:
+def _group_weight(g: Any, x: Any, weight_shape: Shape, mean: Any, rstd: Any, groups: int, eps: float) -> Any:
     parts = [_in_groups(a, x.shape, groups) for a in (g, x)]
     total = standardized_sum(*parts, _for_groups(mean), _for_groups(rstd), (0, 3), (2, 3), eps)
     return np.reshape(total, weight_shape)
@@ -121,12 +122,12 @@ def _for_channels(stat: Any, x: Any) -> Any:
     return np.reshape(stat, (1, -1, *[1 for _ in range(x.ndim - 2)]))
 
 
-def _batch_x(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, eps: Any) -> Any:
+def _batch_x(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, eps: float) -> Any:
     weight = None if weight is None else _for_channels(weight, x)
     return standardize_backward(g, x, weight, _for_channels(mean, x), _for_channels(rstd, x), _by_channel(x), eps)
 
 
-def _batch_weight(g: Any, x: Any, weight_shape: Any, mean: Any, rstd: Any, eps: Any) -> Any:
+def _batch_weight(g: Any, x: Any, weight_shape: Shape, mean: Any, rstd: Any, eps: float) -> Any:
     axes = _by_channel(x)
     return np.reshape(standardized_sum(g, x, _for_channels(mean, x), _for_channels(rstd, x), axes, axes, eps),
                       weight_shape)
@@ -137,7 +138,7 @@ batch_norm = operator("batch_norm", kernels.batch_norm, tensors=3, node="NativeB
                       x=_batch_x, weight=_batch_weight, bias=_channel_sum)
 
 
-def _by_x(g: Any, weight: Any, running_var: Any, eps: Any) -> Any:
+def _by_x(g: Any, weight: Any, running_var: Any, eps: float) -> Any:
     rstd = 1.0 / np.sqrt(running_var + eps)
     return g * _for_channels(rstd if weight is None else rstd * weight, g)
 

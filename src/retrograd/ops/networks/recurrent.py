@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Shape
 from ...kernels.networks import gru as gru_kernels, lstm as lstm_kernels, recurrent as rnn_kernels, sequences
 from ...kernels.networks.sequences import present
 from ..choosing import choose
@@ -27,7 +28,7 @@ pad_packed: Op = operator("pad_packed_sequence", sequences.padded, node="CopySli
                           rows=lambda g, sizes: pack_padded(g, sizes, False))
 
 
-def _padded(g: Any, x_shape: Any, sizes: Any, batch_first: Any) -> Any:
+def _padded(g: Any, x_shape: Shape, sizes: Shape, batch_first: bool) -> Any:
     padded = pad_packed(g, sizes, x_shape[1 if batch_first else 0], 0)
     return transpose(padded, 0, 1) if batch_first else padded
 
@@ -40,7 +41,7 @@ gates_apart: Op = linear("unsafe_split", sequences.gates_apart, outputs="*", ten
 
 # The vocabulary of the compositions
 
-def _start(x: Any, sizes: Any, reverse: Any) -> tuple[Any, Any, Any]:
+def _start(x: Any, sizes: Shape | None, reverse: bool) -> tuple[Any, Any, Any]:
     """The input as (steps, batch, features), the steps in the order of the layer, and who is present at each step.
 
     There are no masks of those present if all sequences are present at all steps.
@@ -62,18 +63,18 @@ def _products(x: Any, w_ih: Any, b_ih: Any) -> Any:
     return _plus(np.matmul(x, transpose(w_ih, 0, 1)), b_ih)
 
 
-def _arriving(g: Any, sizes: Any) -> Any:
+def _arriving(g: Any, sizes: Shape | None) -> Any:
     """The gradient of the outputs, with a step in each row."""
     return g if g is None or sizes is None else pad_packed(g, sizes, len(sizes), 0)
 
 
-def _in_rows(parts: Any, reverse: Any) -> Any:
+def _in_rows(parts: Any, reverse: bool) -> Any:
     """Values for the steps in the order of the layer as one array, in the order of time."""
     return stack(parts[::-1] if reverse else parts, 0)
 
 
-def _gradients(slopes: Any, by_state: Any, states: Any, x: Any, w_ih: Any, bias: Any, sizes: Any,
-               reverse: Any) -> tuple[Any, ...]:
+def _gradients(slopes: Any, by_state: Any, states: Any, x: Any, w_ih: Any, bias: Any, sizes: Shape | None,
+               reverse: bool) -> tuple[Any, ...]:
     """The gradients of the input, the weights and the biases, from those of the products at each step.
 
     `slopes` are those of the products of the input, and `by_state` those of the products of the state, which a walk
@@ -121,7 +122,7 @@ def _rnn_gradients(activation: Any, slope: Any) -> Callable[..., tuple[Any, ...]
     """The composition for a layer with this activation. `slope` is the derivative of the activation by its result."""
 
     def gradients(g_out: Any, g_h: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h: Any, states: Any,
-                  sizes: Any, reverse: Any, wanted: Any) -> tuple[Any, ...]:
+                  sizes: Shape | None, reverse: bool, wanted: Any) -> tuple[Any, ...]:
         x, order, masks = _start(x, sizes, reverse)
         products, before, after = _products(x, w_ih, b_ih), [], []
         for step in order:
@@ -142,8 +143,8 @@ def _rnn_gradients(activation: Any, slope: Any) -> Callable[..., tuple[Any, ...]
 def _rnn(backward: Op) -> Callable[..., Any]:
     """The joint rule of a layer."""
 
-    def rule(g: Any, wanted: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h: Any, states: Any, sizes: Any,
-             reverse: Any) -> Any:
+    def rule(g: Any, wanted: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h: Any, states: Any,
+             sizes: Shape | None, reverse: bool) -> Any:
         return backward(*g[:2], *_conjugates(x, w_ih, w_hh, b_ih, b_hh, h, states), sizes, reverse, wanted)
 
     return rule
@@ -164,7 +165,7 @@ rnn_relu_layer = operator("rnn_relu_layer", rnn_kernels.rnn_relu_layer, tensors=
 # GRU
 
 def _gru_gradients(g_out: Any, g_h: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h: Any, gates: Any,
-                   factors: Any, sizes: Any, reverse: Any, wanted: Any) -> tuple[Any, ...]:
+                   factors: Any, sizes: Shape | None, reverse: bool, wanted: Any) -> tuple[Any, ...]:
     x, order, masks = _start(x, sizes, reverse)
     inputs, before, made = _products(x, w_ih, b_ih), [], []
     for step in order:
@@ -189,7 +190,7 @@ def _gru_gradients(g_out: Any, g_h: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any
 
 
 def _gru(g: Any, wanted: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h: Any, gates: Any, factors: Any,
-         sizes: Any, reverse: Any) -> Any:
+         sizes: Shape | None, reverse: bool) -> Any:
     saved = _conjugates(x, w_ih, w_hh, b_ih, b_hh, h, gates, factors)
     return gru_layer_backward(*g[:2], *saved, sizes, reverse, wanted)
 
@@ -217,7 +218,7 @@ def _lstm_steps(order: Any, masks: Any, products: Any, w_hh: Any, b_hh: Any, h: 
 
 
 def _lstm_gradients(g_out: Any, g_h: Any, g_c: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h: Any, c: Any,
-                    w_hr: Any, gates: Any, factors: Any, terms: Any, sizes: Any, reverse: Any,
+                    w_hr: Any, gates: Any, factors: Any, terms: Any, sizes: Shape | None, reverse: bool,
                     wanted: Any) -> tuple[Any, ...]:
     x, order, masks = _start(x, sizes, reverse)
     steps = _lstm_steps(order, masks, _products(x, w_ih, b_ih), w_hh, b_hh, h, c, w_hr)
@@ -243,13 +244,13 @@ def _lstm_gradients(g_out: Any, g_h: Any, g_c: Any, x: Any, w_ih: Any, w_hh: Any
 
 
 def _lstm(g: Any, wanted: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h: Any, c: Any, gates: Any,
-          factors: Any, terms: Any, sizes: Any, reverse: Any) -> Any:
+          factors: Any, terms: Any, sizes: Shape | None, reverse: bool) -> Any:
     saved = _conjugates(x, w_ih, w_hh, b_ih, b_hh, h, c, None, gates, factors, terms)
     return lstm_layer_backward(*g[:3], *saved, sizes, reverse, wanted)
 
 
 def _projected_lstm(g: Any, wanted: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h: Any, c: Any, w_hr: Any,
-                    gates: Any, factors: Any, terms: Any, sizes: Any, reverse: Any) -> Any:
+                    gates: Any, factors: Any, terms: Any, sizes: Shape | None, reverse: bool) -> Any:
     saved = _conjugates(x, w_ih, w_hh, b_ih, b_hh, h, c, w_hr, gates, factors, terms)
     return lstm_layer_backward(*g[:3], *saved, sizes, reverse, wanted)
 

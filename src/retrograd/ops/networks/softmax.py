@@ -13,7 +13,7 @@ from ..framework import Op, operator
 from ..reductions import spread, sum_dim
 
 
-def _sum(x: Any, dim: Any) -> Any:
+def _sum(x: Any, dim: int) -> Any:
     """The sum along `dim`, which stays as a dimension of size 1. A 0-d array has no axis, so it is its own sum."""
     return sum_dim(x, (dim,), True, None) if x.ndim else x
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...foundations.dtypes import BOOL_, letter
+from ...foundations.dtypes import BOOL_, Array, letter
 from ...foundations.errors import noted
 from ...ops.elementwise import arithmetic as ops
 from ..arguments.dims import array_of, as_int, axes_of, axis_of
@@ -141,7 +141,7 @@ def gradient(input: TensorBase, *, spacing: Any = None, dim: Any = None, edge_or
     return tuple([_even_slopes(input, part, d, edge_order) for part, d in zip(spacings, along, strict=True)])
 
 
-def _check_sampled(array: Any, dims: list[Any], edge_order: int) -> None:
+def _check_sampled(array: Array, dims: list[Any], edge_order: int) -> None:
     if array.dtype == "uint8":
         raise noted(RuntimeError("torch.gradient does not support uint8 input."), instead="convert with .float() first")
     if edge_order not in (1, 2):

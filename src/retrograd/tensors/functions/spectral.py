@@ -28,7 +28,7 @@ _PAIRS_ARE_DEPRECATED = (
     "torch.view_as_real on the complex output to recover the old return format.")
 
 
-def _type_name(array: Any) -> str:
+def _type_name(array: Array) -> str:
     legacy = torch_dtype.of[array.dtype].legacy
     return f"CPU{legacy}Type" if array.dtype.kind in "cb" else f"torch.{legacy}Tensor"
 
@@ -116,7 +116,7 @@ def _int_of(name: str, n_fft: Any) -> int:
                         f"{type(n_fft).__name__}") from None
 
 
-def _check_signal(call: str, array: Any, n_fft: int, hop: int, width: int, window: TensorBase | None) -> None:
+def _check_signal(call: str, array: Array, n_fft: int, hop: int, width: int, window: TensorBase | None) -> None:
     """Raise RuntimeError if the signal, the lengths or the window are wrong."""
     if letter(array.dtype) not in "fc":
         raise RuntimeError(f"{call} : expected a tensor of floating point or complex values")

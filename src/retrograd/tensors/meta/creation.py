@@ -23,7 +23,8 @@ from .inference import inferring
 _OF_SIZES = ("empty", "zeros", "ones", "rand", "randn")
 
 
-def _new(shape: tuple[int, ...], dtype: np.dtype[Any], requires_grad: Any = False, strides: Shape | None = None) -> Any:
+def _new(shape: tuple[int, ...], dtype: np.dtype[Any], requires_grad: bool = False,
+         strides: Shape | None = None) -> Any:
     """A new meta tensor."""
     tensor = faced(plain(without_memory(shape, dtype, strides)))  # type: ignore[arg-type]
     if requires_grad is not False and asked(requires_grad):

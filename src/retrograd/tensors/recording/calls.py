@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...foundations.dtypes import DIFFERENTIABLE, F32, F64, RARE
+from ...foundations.dtypes import DIFFERENTIABLE, F32, F64, RARE, Array
 from ...foundations.modes import local
 from ...graph.node import Output, plan_of
 from ...graph.packed import look_after_indices
@@ -352,7 +352,7 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
     return call
 
 
-def _result(op: Op, out: Any, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
+def _result(op: Op, out: Array, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
     """The tensor over the one output of a general op."""
     result = _new(DISPATCH.tensor)
     result._array = out

@@ -51,7 +51,7 @@ def _numbers(value: Any) -> Array:
     return array if array.dtype == I64 else array.astype(I64)
 
 
-def _finished(result: TensorBase, device: DeviceLike | None, requires_grad: Any) -> Any:
+def _finished(result: TensorBase, device: DeviceLike | None, requires_grad: bool) -> Any:
     if device is not None:
         checked(device)
     if requires_grad is not False and asked(requires_grad):
@@ -148,7 +148,7 @@ def with_layout(shape: tuple[int, ...], layout: Layout, dtype: Any, device: Any,
 
 
 @sparse("_spdiags")
-def spdiags(diagonals: Any, offsets: Any, shape: Any, layout: Any = None) -> Any:
+def spdiags(diagonals: Any, offsets: Any, shape: Any, layout: Layout | None = None) -> Any:
     """See `torch.sparse.spdiags`."""
     rows, at = np.atleast_2d(diagonals._array), np.atleast_1d(offsets._array)
     if rows.shape[0] != at.size:
@@ -169,8 +169,8 @@ def spdiags(diagonals: Any, offsets: Any, shape: Any, layout: Any = None) -> Any
 
 @sparse("sparse_compressed_tensor")
 def sparse_compressed_tensor(compressed_indices: Any, plain_indices: Any, values: TensorBase, size: Shape | None = None,
-                             *, dtype: torch_dtype | None = None, layout: Any = None, device: DeviceLike | None = None,
-                             pin_memory: bool = False, requires_grad: bool = False,
+                             *, dtype: torch_dtype | None = None, layout: Layout | None = None,
+                             device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False,
                              check_invariants: bool | None = None) -> Any:
     """See `torch.sparse_compressed_tensor`."""
     if layout is None:

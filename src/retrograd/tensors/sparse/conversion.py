@@ -182,7 +182,7 @@ def to_dense(self: Any, dtype: torch_dtype | None = None, *, masked_grad: bool |
 
 
 @sparse("to_sparse")
-def to_sparse(self: Any, sparse_dim: Any = None, *, layout: Any = None, blocksize: Any = None,
+def to_sparse(self: Any, sparse_dim: Any = None, *, layout: Layout | None = None, blocksize: Any = None,
               dense_dim: Any = None) -> Any:
     if isinstance(sparse_dim, Layout):
         sparse_dim, layout = None, sparse_dim
@@ -367,8 +367,9 @@ def as_tensor(data: Any, dtype: torch_dtype | None = None, device: DeviceLike | 
 
 
 @sparse("zeros_like", "empty_like")
-def zeros_like(input: Any, *, dtype: torch_dtype | None = None, layout: Any = None, device: DeviceLike | None = None,
-               pin_memory: bool = False, requires_grad: bool = False, memory_format: Any = None) -> Any:
+def zeros_like(input: Any, *, dtype: torch_dtype | None = None, layout: Layout | None = None,
+               device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False,
+               memory_format: Any = None) -> Any:
     array, chosen = input._array, torch_dtype.of[input._array.dtype] if dtype is None else dtype
     if layout is strided:
         result = METHODS["new_zeros"](plain(array.values), array.shape, dtype=chosen)
@@ -381,7 +382,7 @@ def zeros_like(input: Any, *, dtype: torch_dtype | None = None, layout: Any = No
 
 @sparse("new_zeros", "new_empty")
 def new_zeros(self: Any, *sizes: Any, size: Any = None, dtype: torch_dtype | None = None,
-              device: DeviceLike | None = None, requires_grad: bool = False, layout: Any = None,
+              device: DeviceLike | None = None, requires_grad: bool = False, layout: Layout | None = None,
               pin_memory: bool = False) -> Any:
     shape = size if size is not None else sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
     chosen = torch_dtype.of[self._array.dtype] if dtype is None else dtype

@@ -81,7 +81,7 @@ class BatchLevel(Level):
                 return True
         return None
 
-    def interpret(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool, known: Any) -> Any:
+    def interpret(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool, known: bool) -> Any:
         """The results for all samples."""
         if op.kernel in RANDOM:
             return draw(self, op, call, args, write)

@@ -61,7 +61,7 @@ def viewed(op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     return tuple([_spread(x, part) for part in found]) if type(found) is tuple else _spread(x, found)
 
 
-def _further(dim: Any, by: int) -> Any:
+def _further(dim: int, by: int) -> Any:
     """A dim further on, if it counts from the front."""
     return dim + by if dim >= 0 else dim
 

@@ -92,7 +92,7 @@ def rrelu(call: Call, input: TensorBase, lower: float = 1.0 / 8, upper: float = 
 threshold_, rrelu_ = threshold.written, rrelu.written
 
 
-def _slopes(input: Any, lower: Any, upper: Any, training: bool, generator: Any) -> tuple[Any, ...]:
+def _slopes(input: Any, lower: float, upper: float, training: bool, generator: Any) -> tuple[Any, ...]:
     """The lower and the upper limit of the slopes. In training the tensor of slopes stands before the two limits."""
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")

@@ -156,7 +156,7 @@ def allclose(input: TensorBase, other: TensorBase, rtol: float = 1e-05, atol: fl
     return bool(_isclose(input, other, rtol, atol, equal_nan)._array.all())
 
 
-def _check_close(name: str, input: TensorBase, other: TensorBase, rtol: Any, atol: Any) -> tuple[float, float]:
+def _check_close(name: str, input: TensorBase, other: TensorBase, rtol: float, atol: float) -> tuple[float, float]:
     """The two tolerances as floats. Raises RuntimeError if the dtypes differ or a tolerance is negative."""
     if input._array.dtype != other._array.dtype:
         raise RuntimeError(f"{input.dtype.legacy} did not match {other.dtype.legacy}")

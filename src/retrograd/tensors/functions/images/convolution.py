@@ -58,7 +58,7 @@ def _sizes(what: str, values: tuple[int, ...], named: bool, between: str = ", ")
     return between.join([f"{what}_{name}: {n}" for name, n in zip(names, values)]) if named else str([*values])
 
 
-def _check_shapes(x: Any, weight: Any, bias: Any, padding: Shape, dilation: Shape, transposed: bool,
+def _check_shapes(x: Array, weight: Array, bias: Array | None, padding: Shape, dilation: Shape, transposed: bool,
                   groups: int) -> None:
     shape, sizes = [*weight.shape], [*x.shape]
     if x.ndim != weight.ndim:
@@ -141,7 +141,7 @@ def _check_types(x: Any, weight: Any, bias: Any, late: bool) -> None:
         raise _unlike("bias", x, bias) if x.dtype == F32 or x.dtype.kind == "c" else unlike
 
 
-def _check_kernel(x: Any, dilation: Shape, transposed: bool) -> None:
+def _check_kernel(x: Array, dilation: Shape, transposed: bool) -> None:
     """Raise NotImplementedError for the integer dtypes and bools for which PyTorch has no kernel."""
     if x.dtype.kind not in "bui" or x.dtype == I64 or not x.size:
         return

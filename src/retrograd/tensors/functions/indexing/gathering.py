@@ -49,7 +49,7 @@ def int_index(name: str, index: TensorBase, position: int = 3) -> Any:
     return plain(cast.run(array, I64))
 
 
-def check_range(index: Any, size: int, error: type[Exception], message: str, dim: int = 0, low: int = 0,
+def check_range(index: Array, size: int, error: type[Exception], message: str, dim: int = 0, low: int = 0,
                 entry: str = "") -> None:
     """Raises an error for an index below `low`, or not below `size`.
 
@@ -74,7 +74,7 @@ def legacy(array: Array) -> str:
 
 # One dimension, element by element
 
-def check_elements(name: str, array: Any, index: Any, dim: int, src: Array | None = None) -> None:
+def check_elements(name: str, array: Array, index: Array, dim: int, src: Array | None = None) -> None:
     """Raises RuntimeError if the shape of `index` does not fit the tensors, or an index is out of range."""
     if not index.size:
         return
@@ -236,7 +236,7 @@ def index_select(input: TensorBase, dim: int, index: TensorBase) -> Any:
     return _index_select(input, _as_vector(index), axis)
 
 
-def check_slices(name: str, array: Any, axis: int, index: Array, source: Any) -> None:
+def check_slices(name: str, array: Array, axis: int, index: Array, source: Array) -> None:
     """Raises an error if a vector of indices, or the slices of `source`, do not fit those of the array."""
     if index.ndim > 1:
         raise IndexError(f"{name}_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: "

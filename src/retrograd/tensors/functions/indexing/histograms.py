@@ -185,7 +185,7 @@ def histogramdd(input: TensorBase, bins: Any, range: Any = None, weight: TensorB
     return return_types.histogramdd((hist, tuple(places)))
 
 
-def _binned(name: str, input: TensorBase, weight: TensorBase | None, edges: Any, range: Any, density: Any) -> Any:
+def _binned(name: str, input: TensorBase, weight: TensorBase | None, edges: Any, range: Any, density: bool) -> Any:
     span = None if range is None else tuple(map(float, range))
     even, weighted = _histograms[name]
     if weight is None:

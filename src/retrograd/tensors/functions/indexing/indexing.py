@@ -84,7 +84,7 @@ def _whole_view(input: TensorBase, steps: list[Step]) -> Any:
     return result
 
 
-def _taken(steps: list[Step], base: Any) -> Any:
+def _taken(steps: list[Step], base: Array) -> Any:
     """The view after all steps, of an array or of another object that operators take."""
     for _, op, options in steps:
         base = op(base, *options)
@@ -214,7 +214,7 @@ def _width(item: Any) -> int:
     return item.ndim if type(item) is np.ndarray and item.dtype.kind == "b" else 1
 
 
-def _store(arrays: list[Any], dim: int, array: Any) -> None:
+def _store(arrays: list[Any], dim: int, array: Array) -> None:
     """Store an index array at the place of its dimension."""
     arrays += [None] * (dim + 1 - len(arrays))
     arrays[dim] = array

@@ -30,7 +30,7 @@ _masked_select = recorded(ops.masked_select)
 
 # Several dimensions
 
-def _check_rank(target: Array, values: Any, indices: tuple[Any, ...], accumulate: bool) -> None:
+def _check_rank(target: Array, values: Array, indices: tuple[Any, ...], accumulate: bool) -> None:
     """Raises RuntimeError for values of more dimensions than the places have, which NumPy takes if the first is 1."""
     one = not accumulate and values.size == 1 and kernels.by_mask(indices)
     if values.ndim > 1 and values.shape[0] == 1 and not one:
@@ -48,13 +48,13 @@ def put(call: Call, input: TensorBase, indices: tuple[Any, ...], values: TensorB
     return call(ops.index_put, input, values, indices, accumulate, into=kernels.put_into)
 
 
-def check_apart(target: Array, values: Any, indices: tuple[Any, ...]) -> None:
+def check_apart(target: Array, values: Array, indices: tuple[Any, ...]) -> None:
     """Raises RuntimeError if target and values share memory, unless a mask writes a single number."""
     if values.size != 1 or not kernels.by_mask(indices):
         refuse_overlap(target, values, whole=True)
 
 
-def check_put(target: Array, values: Any, indices: Any, accumulate: bool) -> None:
+def check_put(target: Array, values: Array, indices: Any, accumulate: bool) -> None:
     """Raises RuntimeError for values of another dtype, after a check of the shapes. One value for a mask is cast."""
     if values.dtype != target.dtype:
         one = not accumulate and values.size == 1 and kernels.by_mask(indices)

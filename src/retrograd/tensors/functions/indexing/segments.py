@@ -58,7 +58,7 @@ def segment_reduce(data: TensorBase, reduce: str, *, lengths: TensorBase | None 
     return _OPS[kind](data, plain(index), plain(counts), dim, kind, initial)  # type: ignore[no-any-return]
 
 
-def _bounds(array: Any, lengths: Any, offsets: Any, dim: int, unsafe: bool) -> Any:
+def _bounds(array: Array, lengths: Any, offsets: Any, dim: int, unsafe: bool) -> Any:
     """The places where the segments begin and the last segment ends. If both are given, lengths count."""
     if lengths is None and offsets is None:
         raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")

@@ -215,7 +215,7 @@ def bmm(input: TensorBase, mat2: TensorBase) -> Any:
     return _bmm(input, mat2)
 
 
-def check_matrix_vector(x: Any, mat: Array, vec: Array) -> None:
+def check_matrix_vector(x: Array, mat: Array, vec: Array) -> None:
     """Raises RuntimeError if the shapes or dtypes of x + mat @ vec do not fit."""
     if mat.ndim != 2 or vec.ndim != 1 or x.ndim > 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got {x.ndim}, {mat.ndim}, {vec.ndim}")

@@ -34,7 +34,7 @@ def matrices(name: str, value: TensorBase, called: str = "A", *, square: bool = 
     return array
 
 
-def check_square(prefix: str, array: Any) -> None:
+def check_square(prefix: str, array: Array) -> None:
     """Raises RuntimeError unless the matrices are square."""
     rows, columns = array.shape[-2:]
     if rows != columns:
@@ -43,7 +43,7 @@ def check_square(prefix: str, array: Any) -> None:
             because="its last two dimensions must be equal")
 
 
-def check_floating(name: str, array: Any, *, low: bool = True) -> None:
+def check_floating(name: str, array: Array, *, low: bool = True) -> None:
     """Raises RuntimeError unless the elements are floating-point or complex numbers. If `low` is False, numbers of 16
     bits raise too."""
     if letter(array.dtype) not in "fc":
@@ -56,13 +56,13 @@ def check_floating(name: str, array: Any, *, low: bool = True) -> None:
             instead="convert with .float()")
 
 
-def check_kernel(kernel: str, array: Any) -> None:
+def check_kernel(kernel: str, array: Array) -> None:
     """Raises NotImplementedError for elements that PyTorch's kernel does not take: ints, bools, numbers of 16 bits."""
     if letter(array.dtype) not in "fc" or array.itemsize == 2:
         raise unimplemented(kernel, array.dtype, "convert with .float() or .double()")
 
 
-def check_same(name: str, a: Any, b: Any, names: str = "A B") -> None:
+def check_same(name: str, a: Array, b: Array, names: str = "A B") -> None:
     """Raises RuntimeError unless two operands have the same dtype."""
     if a.dtype is not b.dtype:
         one, other = names.split()
@@ -72,7 +72,7 @@ def check_same(name: str, a: Any, b: Any, names: str = "A B") -> None:
             instead="convert with .to(dtype)")
 
 
-def check_older(name: str, a: Any, b: Any) -> None:
+def check_older(name: str, a: Array, b: Array) -> None:
     """The checks of the older solvers: the same dtype, square matrices, sizes and stacks that fit."""
     if a.dtype is not b.dtype:
         raise RuntimeError(f"Expected b and A to have the same dtype, but found b of type {legacy(b)} and A of type "
@@ -84,13 +84,13 @@ def check_older(name: str, a: Any, b: Any) -> None:
     check_stacks(b, a)
 
 
-def check_rank(sentence: str, array: Any) -> None:
+def check_rank(sentence: str, array: Array) -> None:
     """Raises RuntimeError, in the words of the older solvers, if the array has fewer than two dims."""
     if array.ndim < 2:
         raise RuntimeError(f"{sentence} have at least 2 dimensions, but it has {array.ndim} dimensions instead")
 
 
-def check_right_side(name: str, a: Any, b: Array, left: bool) -> None:
+def check_right_side(name: str, a: Array, b: Array, left: bool) -> None:
     """Raises RuntimeError unless matrices a and b fit a @ x = b, or x @ a = b if `left` is False."""
     rows, columns = b.shape[-2:]
     if a.shape[-1] != (rows if left else columns):
@@ -98,7 +98,7 @@ def check_right_side(name: str, a: Any, b: Array, left: bool) -> None:
                            f"({a.shape[-2]}x{a.shape[-1]} and {rows}x{columns})")
 
 
-def check_stacks(a: Any, b: Any) -> None:
+def check_stacks(a: Array, b: Array) -> None:
     """Raises RuntimeError if two stacks do not broadcast to each other."""
     left, right = a.shape[:-2], b.shape[:-2]
     for i in range(1, min(len(left), len(right)) + 1):
@@ -108,12 +108,12 @@ def check_stacks(a: Any, b: Any) -> None:
                                f"non-singleton dimension {place}")
 
 
-def holds_vectors(a: Any, b: Any) -> bool:
+def holds_vectors(a: Array, b: Array) -> bool:
     """Whether `b` holds a vector for each matrix of `a`, rather than a matrix."""
     return bool(b.ndim == 1 or (a.ndim - 1 == b.ndim and b.shape == a.shape[:-1]))
 
 
-def columns(b: Any) -> Any:
+def columns(b: Array) -> Any:
     """A placeholder with the shape of vectors as matrices of one column, for the checks. Its numbers mean nothing."""
     return np.broadcast_to(np.empty((), b.dtype), (*b.shape, 1))
 

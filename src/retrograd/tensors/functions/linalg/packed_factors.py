@@ -24,7 +24,7 @@ _ZERO = ("U[{i},{i}] is zero and using it on lu_solve would result in a division
 # LU
 
 
-def _check_rank(name: str, array: Any) -> None:
+def _check_rank(name: str, array: Array) -> None:
     if array.ndim < 2:
         raise RuntimeError(f"{name}: Expected tensor with 2 or more dimensions. Got size: {[*array.shape]} instead")
 

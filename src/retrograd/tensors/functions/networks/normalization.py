@@ -28,7 +28,7 @@ _layer_norm, _group_norm = recorded(ops.layer_norm), recorded(ops.group_norm)
 _batch_norm, _batch_norm_by = recorded(ops.batch_norm), recorded(ops.batch_norm_by)
 
 
-def _check_types(x: Any, *others: Any) -> None:
+def _check_types(x: Array, *others: Any) -> None:
     """Raise RuntimeError unless the parameters have the dtype of x. float32 is allowed beside a half-precision x.
 
     The first parameter decides which dtype the others must have.
@@ -172,7 +172,7 @@ def group_norm(input: TensorBase, num_groups: int, weight: TensorBase | None = N
     return _group_norm(input, weight, bias, int(num_groups), float(number("group_norm", "eps", 5, eps, "float")))[0]
 
 
-def _check_batch(x: Any, channels: int, **parameters: Any) -> None:
+def _check_batch(x: Array, channels: int, **parameters: Any) -> None:
     """Raise RuntimeError if a parameter does not have one number per channel, or a running statistic requires grad."""
     for argument in ("running_mean", "running_var", "weight", "bias"):
         value = parameters[argument]

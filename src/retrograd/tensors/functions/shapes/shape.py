@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import Shape, dtype as torch_dtype, letter
+from ....foundations.dtypes import Array, Shape, dtype as torch_dtype, letter
 from ....foundations.errors import noted
 from ....kernels.layout import in_rows, offset_of, steps
 from ....kernels.shape import StrideError, common_shape
@@ -238,7 +238,7 @@ def expand(input: TensorBase, *sizes: Any, size: Any = None, implicit: bool = Fa
     return _expand(input, expanded(array_of("expand", input), sizes_of("expand", sizes or (size,))))
 
 
-def expanded(array: Any, sizes: tuple[int, ...]) -> tuple[int, ...]:
+def expanded(array: Array, sizes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape of an array after `expand` to these sizes. Raises RuntimeError if a size other than 1 would change."""
     shape = array.shape
     if sizes == shape:
