@@ -16,6 +16,7 @@ import retrograd as torch
 from needing import needs
 from programs.launched import SOURCE, environment, launched
 from retrograd.command import launch
+from retrograd.compilation.native.host import available
 from retrograd.distributed import checkpoint
 
 SECONDS = 100                                              # until a test gives up; none needs more than a few
@@ -49,7 +50,7 @@ def test_facts_of_processes(count: int, tmp_path: Path) -> None:
 def test_compiled_functions_of_processes(count: int) -> None:
     """`RETROGRAD_PROGRAMS=500` in the environment runs so many random programs."""
     first, programs = 10_000 * count, int(os.environ.get("RETROGRAD_PROGRAMS", "10"))
-    backends = ["numpy", *(["llvm"] if importlib.util.find_spec("llvmlite") else [])]
+    backends = ["numpy", *(["llvm"] if available() else [])]
     result = launched("compiled", count, SECONDS + 2 * programs, str(first), str(first + programs), *backends)
     assert result.returncode == 0, result.stderr
     assert sorted(re.findall(r"compared by \d", result.stdout)) == [f"compared by {rank}" for rank in range(count)]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import pytest
 
 import retrograd as torch
+from needing import needs
 from retrograd import extras
 from retrograd.compilation.execution.plan import native
 from retrograd.compilation.native import host
@@ -64,7 +65,8 @@ PARTS: dict[str, tuple[str, Callable[[], object], str]] = {
 }
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", [
+    pytest.param(part, marks=needs("llvmlite") if part == "machine code" else ()) for part in PARTS])
 def test_a_part_names_the_packages_to_install(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     module, use, sentence = PARTS[part]
     as_if_absent(monkeypatch, module)
@@ -77,6 +79,7 @@ def test_a_part_names_the_packages_to_install(part: str, monkeypatch: pytest.Mon
     assert caught.value.name == package
 
 
+@needs("llvmlite")
 def test_a_backend_that_is_absent_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     host.available.cache_clear()
