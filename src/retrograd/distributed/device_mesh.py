@@ -69,7 +69,8 @@ class DeviceMesh:
     @property
     def shape(self) -> tuple[int, ...]:
         """The number of processes along each dim."""
-        return self._ranks.shape
+        found: tuple[int, ...] = self._ranks.shape
+        return found
 
     def size(self, mesh_dim: int | None = None) -> int:
         """The number of processes, along one dim or of the mesh."""

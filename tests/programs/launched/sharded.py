@@ -11,9 +11,24 @@ from torch import nn
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.fsdp import FSDPModule, fully_shard
 from torch.distributed.tensor import (
-    DTensor, Partial, Replicate, Shard, distribute_module, distribute_tensor, full, ones, zeros)
+    DTensor,
+    Partial,
+    Replicate,
+    Shard,
+    distribute_module,
+    distribute_tensor,
+    full,
+    ones,
+    zeros,
+)
 from torch.distributed.tensor.parallel import (
-    ColwiseParallel, PrepareModuleInput, PrepareModuleOutput, RowwiseParallel, SequenceParallel, parallelize_module)
+    ColwiseParallel,
+    PrepareModuleInput,
+    PrepareModuleOutput,
+    RowwiseParallel,
+    SequenceParallel,
+    parallelize_module,
+)
 
 dist.init_process_group("gloo")
 rank, size = dist.get_rank(), dist.get_world_size()
@@ -55,11 +70,11 @@ def kind(call: Callable[[], Any]) -> str:
 def meshes() -> None:
     case("row", lambda: [str(row), row.shape, row.ndim, row.size(), row.get_local_rank(), row.mesh_dim_names,
                          row.mesh, row.device_type, row.get_coordinate()])
-    case("square", lambda: [str(square) if size > 2 else "", square.shape, square.ndim, square.size(), square.size(0), square.mesh,
-                            square.get_coordinate(), square.get_local_rank("tp"), square.get_rank()])
+    case("square", lambda: [str(square) if size > 2 else "", square.shape, square.ndim, square.size(), square.size(0),
+                            square.mesh, square.get_coordinate(), square.get_local_rank("tp"), square.get_rank()])
     part = square["tp"]
-    case("part", lambda: [str(part) if size > 2 else "", part.mesh, part.mesh_dim_names, part.get_local_rank(), part.size(),
-                          dist.get_process_group_ranks(part.get_group()), square["dp", "tp"] == square,
+    case("part", lambda: [str(part) if size > 2 else "", part.mesh, part.mesh_dim_names, part.get_local_rank(),
+                          part.size(), dist.get_process_group_ranks(part.get_group()), square["dp", "tp"] == square,
                           dist.get_process_group_ranks(square.get_group("dp")), part == square["tp"]])
     total = torch.ones(1) * rank
     dist.all_reduce(total, group=square["dp"].get_group())
@@ -179,7 +194,8 @@ class Net(nn.Module):
         return self.down(F.gelu(self.up(self.norm(x))))
 
 
-def trained(name: str, model: nn.Module, given: Any, make: Callable[..., Any], steps: int = 3, clip: bool = False) -> None:
+def trained(name: str, model: nn.Module, given: Any, make: Callable[..., Any], steps: int = 3,
+            clip: bool = False) -> None:
     """Train for some steps, and tell the losses and the parameters."""
     optimizer, losses = make(model.parameters()), []
     for _ in range(steps):
@@ -262,7 +278,7 @@ def made() -> None:
     case("nowhere", lambda: x.redistribute())
     case("numpy", kind, x.numpy)
     case("list", kind, x.tolist)
-    case("parameter", lambda: [isinstance(nn.Parameter(x), (nn.Parameter, DTensor)), isinstance(nn.Parameter(x), DTensor),
+    case("parameter", lambda: [isinstance(nn.Parameter(x), nn.Parameter), isinstance(nn.Parameter(x), DTensor),
                                str(nn.Parameter(x).placements), nn.Parameter(x).is_leaf])
     case("facts", lambda: [x.is_leaf, x.dim(), x.numel(), x.stride(), str(x.dtype), str(x.device), len(x), x.size(1)])
     case("shares", lambda: (x.to_local().zero_(), whole(x))[1])

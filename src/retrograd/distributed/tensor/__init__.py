@@ -13,4 +13,4 @@ from .placement_types import Partial, Placement, Replicate, Shard
 __all__ = ["DTensor", "DeviceMesh", "Partial", "Placement", "Replicate", "Shard", "distribute_module",
            "distribute_tensor", "empty", "full", "init_device_mesh", "ones", "rand", "randn", "zeros"]
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = late(__name__, __all__, inside({"": "parallel placement_types"}, __name__))
+    __getattr__, __dir__ = late(__name__, __all__, inside({"": "experimental parallel placement_types"}, __name__))

@@ -1,7 +1,7 @@
-"""The calls of operators with distributed arrays: the operands move to where each process can compute, and it computes.
+"""The calls of operators with distributed arrays: operands move to where each process can compute, and it computes.
 
-`carry_out` stands on the seam while a call with a DTensor runs, and in a backward pass that meets one. Operators without
-a rule get whole arrays in all processes, so every operator is right, and those of `rules` move less.
+`carry_out` stands on the seam while a call with a DTensor runs, and in a backward pass that meets one. Operators
+without a rule get whole arrays in all processes, so every operator is right, and those of `rules` move less.
 """
 
 from __future__ import annotations
@@ -15,14 +15,17 @@ from ...kernels.layout import row_major
 from ...kernels.meta import elementwise, without_memory
 from ...ops.basic import clone, copy, look
 from ...ops.creation import drawn, drawn_beside, fresh, new_full, random_channels, random_from, random_like
-from ...ops.elementwise.arithmetic import add, copy as copy_elements, div, mul, sub
+from ...ops.elementwise.arithmetic import add, copy as copy_elements, div, mul, sub, zero
 from ...ops.framework import Op
 from ...tensors.meta.inference import infer
 from ..device_mesh import DeviceMesh
 from .arrays import Array, DistributedArray, distributed, found_in, replaced
+from .cases import Asked, Case, whole
+from .elements import pointwise
 from .moving import local_bounds
 from .placement_types import Partial, Placement, Replicate, Shard
-from .rules import RESHAPING, RULES, SHAPE_AT, Asked, Case, pointwise, reshaped, whole
+from .rules import RULES
+from .viewing import RESHAPING, SHAPE_AT, reshaped
 
 _RANDOM = (random_like, random_channels, random_from)
 _WHOLE = Replicate()
@@ -230,8 +233,7 @@ def _written(op: Any, call: Callable[..., Any], args: tuple[Any, ...]) -> None:
 
 def _element_by_element(op: Any, args: tuple[Any, ...]) -> bool:
     """Whether a write computes each element by itself."""
-    alike = all([x.ndim <= args[0].ndim for x in _operands(args)])
-    return alike and (op.kind in ("elementwise", "constant") or op.name == "clip_grad_")
+    return op.kind in ("elementwise", "constant") and all([x.ndim <= args[0].ndim for x in _operands(args)])
 
 
 def _refuse_sums(op: Any, target: DistributedArray, others: tuple[Any, ...]) -> None:
@@ -242,7 +244,7 @@ def _refuse_sums(op: Any, target: DistributedArray, others: tuple[Any, ...]) -> 
     summed = op in (add, sub, add.written, sub.written, copy_elements) and all([
         type(x) is DistributedArray for x in rest if _is_array(x)])
     scaled = op in (mul, div, mul.written, div.written) and not any([type(x) is DistributedArray for x in rest])
-    if not (summed or scaled or op.name == "zero"):
+    if not (summed or scaled or op is zero):
         raise RuntimeError(f"{op.name}: in-place operations that require placement changes are not supported. The "
                            f"tensor has the placements {target.placements}. Call redistribute first.")
 

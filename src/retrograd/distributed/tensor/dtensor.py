@@ -1,14 +1,14 @@
 """The class of tensors whose parts lie on several processes, and how calls of public functions with them run.
 
-A DTensor is a tensor over a `DistributedArray`. Operators, gradients and writes are those of all tensors: the seam hands
-each call to `calls.carry_out`. This module has what only a DTensor has, and the borders to tensors of one process.
+A DTensor is a tensor over a `DistributedArray`. Operators, gradients and writes are those of all tensors: the seam
+hands each call to `calls.carry_out`. Here is what only a DTensor has, and the borders to tensors of one process.
 """
 
 from __future__ import annotations
 
 import types
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple, NoReturn
 
 from ...foundations.dtypes import dtype as torch_dtype
@@ -98,7 +98,7 @@ class DTensor(OtherArrayMethods, Tensor):
     @staticmethod
     def from_local(local_tensor: Tensor, device_mesh: DeviceMesh | None = None,
                    placements: Sequence[Placement] | None = None, *, run_check: bool = False, shape: Any = None,
-                   stride: tuple[int, ...] | None = None, grad_placements: Sequence[Placement] | None = None) -> DTensor:
+                   stride: Any = None, grad_placements: Sequence[Placement] | None = None) -> DTensor:
         """The DTensor whose part in this process is `local_tensor`. Gradients flow to the parts.
 
         All parts have one shape, unless `shape` and `stride` name those of the whole. With `run_check`, the first
@@ -118,14 +118,16 @@ class DTensor(OtherArrayMethods, Tensor):
             for i, placement in enumerate(places):
                 if isinstance(placement, Replicate):
                     collectives.broadcast(local_tensor.detach(), group_src=0, group=mesh.get_group(i))
-        return _from_local(local_tensor, mesh, places, shape, stride, grad_placements)
+        found: DTensor = _from_local(local_tensor, mesh, places, shape, stride, grad_placements)
+        return found
 
     def to_local(self, *, grad_placements: Sequence[Placement] | None = None) -> Tensor:
         """The part of this process, over the same memory. Gradients flow to the whole.
 
         `grad_placements` says how the gradients of the parts lie, if not as the parts do.
         """
-        return _to_local(self, grad_placements)
+        found: Tensor = _to_local(self, grad_placements)
+        return found
 
     def redistribute(self, device_mesh: DeviceMesh | None = None, placements: Sequence[Placement] | None = None, *,
                      async_op: bool = False, forward_dtype: Any = None, backward_dtype: Any = None) -> DTensor:
@@ -137,11 +139,14 @@ class DTensor(OtherArrayMethods, Tensor):
             if isinstance(wanted, Partial) and now != wanted:
                 raise RuntimeError(f"Can not redistribute from {now} to {wanted}, redistributing to Partial is for "
                                    "internal use only!")
-        return _redistributed(self, places)
+        found: DTensor = _redistributed(self, places)
+        return found
 
     def full_tensor(self, *, grad_placements: Sequence[Placement] | None = None) -> Tensor:
         """The whole tensor, which each process of the mesh gets."""
-        return _to_local(_redistributed(self, (Replicate(),) * self.device_mesh.ndim), grad_placements)
+        whole = _redistributed(self, (Replicate(),) * self.device_mesh.ndim)
+        found: Tensor = _to_local(whole, grad_placements)
+        return found
 
     # What it has as every tensor has it
 
@@ -297,7 +302,8 @@ def faced(result: Any) -> Any:
     """The result of a call. Each tensor over a distributed array in it gets the class of such tensors."""
     for tensor in deep([result]):
         if type(tensor._array) is DistributedArray and not isinstance(tensor, DTensor):
-            tensor.__class__ = _face(type(tensor))
+            kind: Any = type(tensor)
+            tensor.__class__ = _face(kind)
     return result
 
 
@@ -326,5 +332,5 @@ def dispatch(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) ->
         return faced(function(*args, **kwargs))
 
 
-DistributedArray.face = staticmethod(_face)
+DistributedArray.face = staticmethod(partial(_face))
 Otherwise.add(dispatch)

@@ -11,8 +11,12 @@ import numpy as np
 from ...nn.modules.module import Module
 from ...nn.parameter import Parameter
 from ...tensors.face.subclassing import leaf_of
-from ...tensors.functions.creation.creation import empty as new_empty, full as new_full, ones as new_ones, \
-    zeros as new_zeros
+from ...tensors.functions.creation.creation import (
+    empty as new_empty,
+    full as new_full,
+    ones as new_ones,
+    zeros as new_zeros,
+)
 from ...tensors.functions.creation.random import rand as new_rand, randn as new_randn
 from ...tensors.state.base import plain
 from ...tensors.tensor import Tensor
@@ -102,7 +106,8 @@ def _random(create: Callable[..., Any], size: tuple[Any, ...], mesh: DeviceMesh 
     """Random numbers. Each process draws all of them, and keeps its part."""
     shape = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
     made = distribute_tensor(create(shape, dtype=dtype), mesh, placements, src_data_rank=None)
-    return made.requires_grad_(requires_grad)
+    made.requires_grad_(requires_grad)
+    return made
 
 
 def rand(*size: Any, requires_grad: bool = False, dtype: Any = None, layout: Any = None,

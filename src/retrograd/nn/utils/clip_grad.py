@@ -53,7 +53,7 @@ def _norm_of_others(tensors: list[Any], order: float, error_if_nonfinite: bool) 
     return total
 
 
-def _check_finite(total: float, order: float) -> None:
+def _check_finite(total: Any, order: float) -> None:
     if not math.isfinite(total):
         raise RuntimeError(f"The total norm of order {order} for gradients from `parameters` is non-finite, so it "
                            "cannot be clipped. To disable this error and scale the gradients by the non-finite norm "

@@ -1,4 +1,4 @@
-"""torch.distributed.tensor.parallel: layers whose weights lie on several processes, and what goes in and out of them."""
+"""torch.distributed.tensor.parallel: layers whose weights lie on several processes, and their inputs."""
 
 from __future__ import annotations
 
