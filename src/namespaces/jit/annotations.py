@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 from ..foundations.names import missing
 
 __all__ = ["BroadcastingList1", "BroadcastingList2", "BroadcastingList3", "Dict", "List", "Optional", "Tuple", "Union"]
 if not TYPE_CHECKING:
     __getattr__, __dir__ = missing(__name__, __all__)
+Dict, List, Tuple = dict, list, tuple
 
 
 class _Broadcasting:

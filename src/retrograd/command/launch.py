@@ -93,9 +93,11 @@ def _lost(ends: list[str]) -> str:
 def _unreachable(board: str, count: int) -> str:
     """Which process has ended while others wait for it in `init_process_group`; empty if there is none."""
     said = [notes(board, rank) for rank in range(count)]
-    gone = [rank for rank, words in enumerate(said) if words and words[-1] not in ("meets", "met") and "met" not in words]
+    gone = [rank for rank, words in enumerate(said) if words and words[-1] != "meets" and "met" not in words]
     waits = any([words and words[-1] == "meets" for words in said])
-    return f"Rank {gone[0]} {said[gone[0]][-1]}, and others wait for it in init_process_group." if gone and waits else ""
+    if not gone or not waits:
+        return ""
+    return f"Rank {gone[0]} {said[gone[0]][-1]}, and others wait for it in init_process_group."
 
 
 def _watch(process: subprocess.Popen[bytes], board: str, count: int, found: list[str]) -> None:

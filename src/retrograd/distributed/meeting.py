@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -33,19 +34,15 @@ class Meeting:
 
     def left(self) -> list[int]:
         """The ranks of processes that were heard to have left since the last question."""
-        try:
+        with suppress(OSError):                            # if nothing has come
             self.pending += self.connection.recv(65536)
-        except OSError:
-            pass                                         # nothing has come
         *lines, self.pending = self.pending.split(b"\n")
         return [json.loads(line)["left"] for line in lines]
 
     def end(self) -> None:
         """Say that this process ends as it should."""
-        try:
+        with suppress(OSError):                            # if there is nobody left who would hear it
             self.connection.sendall(b"ended\n")
-        except OSError:
-            pass                                         # there is nobody left who would hear it
 
 
 def address_of(init_method: str | None) -> tuple[str, int] | None:
@@ -66,9 +63,9 @@ def join(address: tuple[str, int], rank: int, size: int, seconds: float) -> Plac
     RuntimeError if MPI has begun in this process already.
     """
     if "mpi4py.MPI" in sys.modules:
-        raise RuntimeError("MPI has begun in this process before init_process_group, so it cannot meet other processes. "
-                           "Import mpi4py later, or start all processes together: retrograd launch --nproc "
-                           f"{size} script.py")
+        raise RuntimeError("MPI has begun in this process before init_process_group, so it cannot meet other "
+                           "processes. Import mpi4py later, or start all processes together: retrograd launch "
+                           f"--nproc {size} script.py")
     end = time.monotonic() + seconds
     if rank == 0:
         _serve(address, size, seconds)
@@ -103,8 +100,8 @@ def _connected(address: tuple[str, int], hello: dict[str, Any], end: float) -> s
             break
         except OSError as error:
             if time.monotonic() > end:
-                raise DistNetworkError(f"The client socket has failed to connect to {address[0]}:{address[1]}: {error}. "
-                                       "Has the process of rank 0 started there?") from None
+                raise DistNetworkError(f"The client socket has failed to connect to {address[0]}:{address[1]}: "
+                                       f"{error}. Has the process of rank 0 started there?") from None
             time.sleep(0.02)
     connection.sendall(f"{json.dumps(hello)}\n".encode())
     return connection
@@ -122,8 +119,8 @@ def _hear_all(control: socket.socket, address: tuple[str, int], rank: int, size:
             data = b""
         if not data:
             raise DistBackendError(
-                f"Timed out waiting {seconds * 1000:.0f}ms for init_process_group to complete. Rank {rank} is here; not "
-                f"all of the {size} processes came to {address[0]}:{address[1]}.")
+                f"Timed out waiting {seconds * 1000:.0f}ms for init_process_group to complete. Rank {rank} is here; "
+                f"not all of the {size} processes came to {address[0]}:{address[1]}.")
         heard += data
     line, _, rest = heard.partition(b"\n")
     said = json.loads(line)

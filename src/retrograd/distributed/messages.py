@@ -95,8 +95,8 @@ def irecv(tensor: Tensor, src: int | None = None, group: ProcessGroup | None = N
         came = control.Irecv([sent, mpi().BYTE], work.source, tag + _FIRST_TAG) if coming is None else coming
         came.Wait()
         if sent != name:
-            raise DistBackendError(f"Rank {work.source_rank()} sent {sent.decode().strip()}, but {tensor.dtype.name} was "
-                                   f"expected in {work.text}.")
+            raise DistBackendError(f"Rank {work.source_rank()} sent {sent.decode().strip()}, but {tensor.dtype.name} "
+                                   f"was expected in {work.text}.")
 
     work = place.team.message("recv", (*facts_of(tensor), f"from {'any' if anyone else place.ranks[peer]}"), peers,
                               lambda: comm.Irecv([memory, mpi().BYTE], source, tag), finish, [tensor])

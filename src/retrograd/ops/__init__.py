@@ -23,8 +23,8 @@ def load_library(path: Any) -> None:
     """
     place = Path(path)
     if place.parent.name != "torchvision" or not place.name.startswith("_C"):
-        raise OSError(f"{path}: the library is compiled for PyTorch, and retrograd cannot load it. Write its operators in "
-                      "Python, with torch.library.")
+        raise OSError(f"{path}: the library is compiled for PyTorch, and retrograd cannot load it. Write its operators "
+                      "in Python, with torch.library.")
     reached("library.vision")
     loaded_libraries.add(str(path))
 

@@ -51,8 +51,8 @@ def test_a_launched_process_may_spawn_processes() -> None:
 @pytest.mark.parametrize(("fault", "message"), [
     ("raises", "ProcessRaisedException ValueError: bad data"),
     ("is killed", "ProcessExitedException process 1 terminated with signal SIGKILL"),
-    ("exits", "ProcessRaisedException torch.distributed.DistBackendError: Rank 1 failed: its process has ended, but not "
-              "its program: by os._exit or by a signal.")])
+    ("exits", "ProcessRaisedException torch.distributed.DistBackendError: Rank 1 failed: its process has ended, but "
+              "not its program: by os._exit or by a signal.")])
 def test_a_fault_of_one_process_ends_all(fault: str, message: str) -> None:
     result = spawned(2, fault)
     assert result.stdout.startswith(message), result
@@ -81,14 +81,14 @@ def test_processes_may_be_started_by_hand(tmp_path: Path) -> None:
             "dist.destroy_process_group()\ndist.init_process_group('gloo')\ndist.all_reduce(x)\n"
             "print(x.tolist(), dist.get_world_size(), dist.get_node_local_rank())")
     results = by_hand(text, tmp_path, (0, 3), (1, 3), (2, 3))
-    assert [result.stdout for result in results] == ["[9.0, 9.0] 3 0\n", "[9.0, 9.0] 3 1\n", "[9.0, 9.0] 3 2\n"], results
+    assert [result.stdout for result in results] == [f"[9.0, 9.0] 3 {rank}\n" for rank in range(3)], results
 
 
 @starts
 @needs("mpi4py")
 def test_who_does_not_come_is_missed(tmp_path: Path) -> None:
     (first,) = by_hand(_BEGIN.format(1), tmp_path, (0, 2))
-    assert "DistBackendError: Timed out waiting 1000ms for init_process_group to complete. Rank 0 is here" in first.stderr
+    assert "Timed out waiting 1000ms for init_process_group to complete. Rank 0 is here" in first.stderr
     (second,) = by_hand(_BEGIN.format(1), tmp_path, (1, 2))
     assert "DistNetworkError: The client socket has failed to connect to 127.0.0.1:" in second.stderr
     for result in by_hand(_BEGIN.format(10), tmp_path, (0, 2), (1, 3))[1:]:

@@ -40,18 +40,26 @@ def nms(dets: Any, scores: Any, iou_threshold: float) -> Any:
 
 
 class Bins(NamedTuple):
-    """A region: the number of its picture, and the matrices of rows and of columns, bins by pixels."""
+    """A region: the number of its picture, and the matrices of rows and of columns, bins by pixels. `empty` says
+    whether its bins have no samples.
+    """
 
     picture: int
     rows: Array
     columns: Array
+    empty: bool = False
+
+
+def _samples(length: float, bins: int, ratio: int) -> int:
+    """How many samples a bin has in one direction."""
+    return ratio if ratio > 0 else int(np.ceil(length / bins))
 
 
 def _sampled(start: float, length: float, bins: int, ratio: int, size: int, dtype: Any) -> Array:
     """The matrix of bins by pixels of one direction: the average of samples, each between two pixels."""
-    count = ratio if ratio > 0 else max(int(np.ceil(length / bins)), 0)
+    count = _samples(length, bins, ratio)
     matrix = np.zeros((bins, size), dtype)
-    if not count or not size:
+    if count <= 0 or not size:
         return matrix
     step = length / bins
     at = (start + np.arange(bins)[:, None] * step + (np.arange(count) + 0.5) * step / count).astype(dtype)
@@ -75,7 +83,8 @@ def _aligned(rois: Any, scale: float, bins: tuple[int, int], ratio: int, aligned
         x1, y1, x2, y2 = [dtype.type(corner) * dtype.type(scale) - dtype.type(shift) for corner in corners]
         height, width = max(y2 - y1, least), max(x2 - x1, least)
         yield Bins(int(number), _sampled(y1, height, bins[0], ratio, size[0], dtype),
-                   _sampled(x1, width, bins[1], ratio, size[1], dtype))
+                   _sampled(x1, width, bins[1], ratio, size[1], dtype),
+                   0 in (_samples(height, bins[0], ratio), _samples(width, bins[1], ratio)))
 
 
 def roi_align(input: Any, rois: Any, spatial_scale: float, pooled_height: int, pooled_width: int, sampling_ratio: int,
@@ -112,7 +121,8 @@ def _mapping(rois: Any, channels: int, bins: tuple[int, int]) -> Any:
 def _by_position(x: Array, found: Iterator[Bins], bins: tuple[int, int]) -> Any:
     own = x.shape[1] // (bins[0] * bins[1])
     parts = x[:, :own * bins[0] * bins[1]].reshape(len(x), own, *bins, *x.shape[2:])
-    out = [np.einsum("ih,cijhw,jw->cij", each.rows, parts[each.picture], each.columns, optimize=True)
+    out = [np.full(parts.shape[1:4], np.nan) if each.empty else
+           np.einsum("ih,cijhw,jw->cij", each.rows, parts[each.picture], each.columns, optimize=True)
            for each in found]
     return plain(np.array(out, x.dtype).reshape(-1, own, *bins))
 
@@ -166,25 +176,29 @@ def _averaged(edges: list[tuple[int, int]], size: int, dtype: Any) -> Array:
     return matrix
 
 
-def _pixels(rois: Any, scale: float, bins: tuple[int, int], size: tuple[int, int]) -> Iterator[Bins]:
-    """The bins of each region by whole pixels, for `ps_roi_pool`."""
+def _pixels(rois: Any, scale: float, bins: tuple[int, int], size: tuple[int, int], unread: int) -> Iterator[Bins]:
+    """The bins of each region by whole pixels, for `ps_roi_pool`. The last `unread` rows and columns are in no bin."""
     for number, *corners in rois._array:
         x1, y1, x2, y2 = [_rounded(corner * rois._array.dtype.type(scale)) for corner in corners]
-        yield Bins(int(number), *[_averaged(_edges(start, max(length, 0.1), count, n), n, rois._array.dtype)
-                                  for start, length, count, n in ((y1, y2 - y1, bins[0], size[0]),
-                                                                  (x1, x2 - x1, bins[1], size[1]))])
+        rows, columns = [_averaged(_edges(start, max(length, 1), count, n - unread), n, rois._array.dtype)
+                         for start, length, count, n in ((y1, y2 - y1, bins[0], size[0]),
+                                                         (x1, x2 - x1, bins[1], size[1]))]
+        yield Bins(int(number), rows, columns)
 
 
 def ps_roi_pool(input: Any, rois: Any, spatial_scale: float, pooled_height: int, pooled_width: int) -> Any:
-    """The averages of the pixels in the bins of each region; each bin reads channels of its own."""
+    """The averages of the pixels in the bins of each region; each bin reads channels of its own.
+
+    As in torchvision, the result leaves out the last row and the last column, and the gradient does not.
+    """
     x, bins = input._array, (pooled_height, pooled_width)
-    return _by_position(x, _pixels(rois, spatial_scale, bins, x.shape[2:]), bins), _mapping(rois, x.shape[1], bins)
+    return _by_position(x, _pixels(rois, spatial_scale, bins, x.shape[2:], 1), bins), _mapping(rois, x.shape[1], bins)
 
 
 def ps_roi_pool_backward(grad: Any, rois: Any, channel_mapping: Any, spatial_scale: float, pooled_height: int,
                          pooled_width: int, batch_size: int, channels: int, height: int, width: int) -> Any:
     """The gradient of `ps_roi_pool` by the pictures."""
-    found = _pixels(rois, spatial_scale, (pooled_height, pooled_width), (height, width))
+    found = _pixels(rois, spatial_scale, (pooled_height, pooled_width), (height, width), 0)
     return _by_position_backward(grad._array, found, (batch_size, channels, height, width))
 
 
