@@ -212,12 +212,10 @@ def unfold(x: Any, dim: int, size: int, step: int) -> Any:
     by = steps(x)
     shape, strides = [*x.shape, size], [*by, by[dim]]
     shape[dim], strides[dim] = (x.shape[dim] - size) // step + 1, by[dim] * step
-    if not x.flags.c_contiguous or not x.size:
-        view: Any = np.lib.stride_tricks.as_strided(x, shape, [n * x.itemsize for n in strides])
-        view.flags.writeable = x.flags.writeable and (step >= size or shape[dim] <= 1)
-        return view
-    view = np.ndarray(shape, x.dtype, np.asarray(x), 0, [n * x.itemsize for n in strides])
-    view.flags.writeable = x.flags.writeable and step >= size       # otherwise windows overlap
+    in_bytes = [n * x.itemsize for n in strides]
+    view: Any = (np.ndarray(shape, x.dtype, np.asarray(x), 0, in_bytes) if x.flags.c_contiguous and x.size else
+                 np.lib.stride_tricks.as_strided(x, shape, in_bytes))
+    view.flags.writeable = x.flags.writeable and (step >= size or shape[dim] <= 1)       # otherwise windows overlap
     return view
 
 

@@ -3,8 +3,8 @@
 Programs find the operators of PyTorch's core here, as `torch.ops.aten`, and those of `torch.library`.
 """
 
+import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..foundations.names import reached
@@ -21,8 +21,8 @@ def load_library(path: Any) -> None:
 
     Raises OSError for another library, since it is compiled for PyTorch.
     """
-    place = Path(path)
-    if place.parent.name != "torchvision" or not place.name.startswith("_C"):
+    folder, name = os.path.split(os.fspath(path))
+    if os.path.basename(folder) != "torchvision" or not name.startswith("_C"):
         raise OSError(f"{path}: the library is compiled for PyTorch, and retrograd cannot load it. Write its operators "
                       "in Python, with torch.library.")
     reached("library.vision")
