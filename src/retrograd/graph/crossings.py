@@ -1,7 +1,8 @@
 """Nodes on the border of a transform's level: what a gradient becomes that leaves or enters the level.
 
-The nodes themselves belong to the transforms. The engine only has to know whether such a node exists, because then a
-backward pass may meet arrays of a level that is no longer in effect, so its rules must compute with tensors.
+The nodes themselves belong to the transforms. The engine only has to know whether a backward pass meets such a node,
+because then it may meet arrays of a level that is no longer in effect, so its rules must compute with tensors. While no
+such node exists, no pass looks for one.
 """
 
 from __future__ import annotations
@@ -9,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from ..foundations.dtypes import Shape
 from .node import OtherNode
 
 # The crossings that exist, by identity.
@@ -21,7 +25,7 @@ class Crossing(OtherNode):
     __slots__ = ("level",)
     lifts = False                                          # whether a level uses a value of another level here
 
-    def __init__(self, level: Any, edges: tuple[Any, ...], shape: Any, dtype: Any) -> None:
+    def __init__(self, level: Any, edges: tuple[Any, ...], shape: Shape, dtype: np.dtype[Any]) -> None:
         super().__init__(edges, shape, dtype)
         self.level = level
         alive.add(id(self))

@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..foundations.dtypes import Array
 from ..foundations.modes import local
 from ..kernels.elementwise.parts import LARGE
 from . import faults
-from .crossings import alive as crossings
 from .fit import fit
 from .node import RELEASED, AccumulateGrad
 from .packed import Packed
 from .route import Route
 from .versions import written_since
 
-Cotangent = np.ndarray[Any, Any]
+if TYPE_CHECKING:
+    from ..graph.node import Node
+
+Cotangent = Array
 
 
 class Line(NamedTuple):
@@ -38,13 +41,13 @@ class Line(NamedTuple):
     edges: tuple[Any, ...]
 
 
-def repeated(route: Route, root: Any) -> Callable[[Cotangent], dict[Any, Cotangent]] | None:
+def repeated(route: Route, root: Node) -> Callable[[Cotangent], dict[Any, Cotangent]] | None:
     """The function from the cotangent of `root` to the gradients that the route captures; None for an unusual route.
 
     Raises RuntimeError if a saved value was released or written to.
     """
     thread = local.thread
-    if (thread.transform or thread.observer or thread.passing or thread.anomalies is not None or crossings
+    if (thread.transform or thread.observer or thread.passing or thread.anomalies is not None
             or root.node not in (route.wanted or ()) or not _is_usual(route)):
         return None
     lines = [line for node in route.order for line in _lines(node, route.wanted)]

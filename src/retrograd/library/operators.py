@@ -16,6 +16,7 @@ from ..autograd.function import Function
 from ..autograd.function_batches import forward as in_batches
 from ..autograd.grad_mode import no_grad
 from ..autograd.graph import increment_version
+from ..foundations.dtypes import dtype as torch_dtype
 from ..foundations.modes import local
 from ..kernels.layout import owner_of
 from ..ops.overloads import NAMESPACES, DefinedPacket, OpOverload, OpOverloadPacket, namespace
@@ -180,7 +181,7 @@ def _fitting(wanted: Any, value: Any) -> Any:
     return value
 
 
-def _cast(given: list[Any], dtype: Any) -> list[Any]:
+def _cast(given: list[Any], dtype: torch_dtype) -> list[Any]:
     """The arguments with their tensors of floating point in another dtype."""
     def cast(value: Any) -> Any:
         if isinstance(value, list):

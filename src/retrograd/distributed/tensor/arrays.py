@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NoReturn
 
-import numpy as np
-
+from ...foundations.dtypes import Array
 from ...kernels.kinds import Geometry
 from ...kernels.layout import owner_of
 from ...kernels.meta import MetaArray, without_memory
 from ..device_mesh import DeviceMesh
 from .moving import moved
 from .placement_types import Partial, Placement, Replicate, Shard
-
-Array = np.ndarray[Any, Any]
 
 
 class DistributedArray(Geometry):

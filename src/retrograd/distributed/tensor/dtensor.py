@@ -17,8 +17,8 @@ from ...graph.crossings import Crossing
 from ...kernels.layout import steps
 from ...tensors.arguments.size import Size, size_of
 from ...tensors.face.other_arrays import OtherArrayMethods
-from ...tensors.recording.overriding import NOBODY, Otherwise
 from ...tensors.state.base import TensorBase, edge_of, meta_of, plain, with_edge
+from ...tensors.state.dispatch import DISPATCH, UNHANDLED
 from ...tensors.tensor import Tensor
 from .. import collectives
 from ..device_mesh import DeviceMesh
@@ -318,10 +318,10 @@ _MIXED = frozenset(("backward", "grad", "__set__", "copy_", "is_set_to", "swap_t
 
 
 def dispatch(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """The result of a public function that was called with a DTensor; NOBODY if no argument is one."""
+    """The result of a public function that was called with a DTensor; UNHANDLED if no argument is one."""
     given = deep((*args, *kwargs.values()))
     if state.thread.transform is carry_out or not any([isinstance(x, DTensor) for x in given]):
-        return NOBODY
+        return UNHANDLED
     name: str = function.__name__
     if name not in _MIXED and not Implicit.allowed and any(
             [not isinstance(x, DTensor) and x._array.size != 1 for x in given]):
@@ -333,4 +333,4 @@ def dispatch(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) ->
 
 
 DistributedArray.face = staticmethod(partial(_face))
-Otherwise.add(dispatch)
+DISPATCH.add_fallback(dispatch)

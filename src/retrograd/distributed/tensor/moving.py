@@ -7,17 +7,15 @@ ceil(n / p) elements. For the messages, shorter chunks are padded to that length
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...foundations.modes import local as state
 from ...tensors.state.base import plain
 from .. import collectives, exchanges
 from ..device_mesh import DeviceMesh
 from .placement_types import REDUCTIONS, Partial, Placement, Replicate, Shard
-
-Array = np.ndarray[Any, Any]
 
 
 def bounds(n: int, count: int, place: int) -> tuple[int, int]:

@@ -13,10 +13,9 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ..kinds import OtherArray
 from ..networks.rounds import Rounds
-
-Array = np.ndarray[Any, Any]
 
 
 class _Flags:
@@ -44,6 +43,7 @@ class SparseLike(OtherArray):
 
     flags = _Flags()
     base = None
+    strides = (0, 0)                                       # for rules that ask how a matrix lies in memory
     shape: tuple[int, ...]
     values: Array
 

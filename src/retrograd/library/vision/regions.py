@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...tensors.state.base import plain
-
-Array = np.ndarray[Any, Any]
 
 
 def nms(dets: Any, scores: Any, iou_threshold: float) -> Any:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.errors import noted
+from ...foundations.dtypes import Array
+from ...foundations.errors import noted, span
 from ...kernels.networks import ctc as kernels
 from ...ops.networks import ctc as ops
 from ...tensors.arguments.combinations import combination
@@ -78,7 +79,7 @@ def _lengths(name: str, lengths: Any) -> Any:
     return array.astype(np.int64).reshape(-1)
 
 
-def _checked(scores: Any, targets: Any, times: Any, lengths: Any, blank: int) -> Any:
+def _checked(scores: Array, targets: Array, times: Array, lengths: Array, blank: int) -> Any:
     """The labels, a row for each sample. Raises RuntimeError for what does not fit."""
     if not scores.size:
         raise RuntimeError("log_probs tensor must not be empty")
@@ -105,12 +106,12 @@ def _checked(scores: Any, targets: Any, times: Any, lengths: Any, blank: int) ->
     labels = kernels.padded(labels, lengths) if labels.ndim == 1 else labels[:, : lengths.max()]
     used = labels[np.arange(labels.shape[1]) < lengths[:, None]]
     if used.size and not (used.min() >= 0 and used.max() < classes):
-        raise RuntimeError(f"targets must be in label range: targets go from {used.min()} to {used.max()}, and there "
-                           f"are {classes} classes")
+        raise RuntimeError(f"targets must be in label range: they are {span(used.min(), used.max())}, and there are "
+                           f"{classes} classes")
     return labels
 
 
-def _check_size(targets: Any, count: int, lengths: Any) -> None:
+def _check_size(targets: Array, count: int, lengths: Array) -> None:
     """Raises RuntimeError if the lengths do not fit the number of labels."""
     size = targets.shape[0]
     expected = int(lengths.sum()) if targets.ndim == 1 else count

@@ -14,7 +14,7 @@ __all__ = ["REDUCTIONS", "checked_reduction", "of_both", "reduced"]
 REDUCTIONS = frozenset(("mean", "sum", "none"))
 
 
-def of_both(name: str, input: Any, target: Any) -> tuple[Any, Any]:
+def of_both(name: str, input: Tensor, target: Tensor) -> tuple[Any, Any]:
     """The arrays of input and target. Raises TypeError if one of them is no tensor."""
     try:
         return input._array, target._array
@@ -29,7 +29,11 @@ def checked_reduction(reduction: str, size_average: Any = None, reduce: Any = No
     Raises ValueError for an unknown name.
     """
     if size_average is not None or reduce is not None:
-        average, kept = size_average is None or bool(size_average), reduce is None or bool(reduce)
+        try:
+            average, kept = size_average is None or bool(size_average), reduce is None or bool(reduce)
+        except RuntimeError as error:
+            raise noted(RuntimeError(str(error)), because="a tensor stands in the place of an option",
+                        instead="make the loss first, and call it then: torch.nn.MSELoss()(input, target)") from None
         reduction = "none" if not kept else "mean" if average else "sum"
         if warns:
             warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
@@ -40,6 +44,14 @@ def checked_reduction(reduction: str, size_average: Any = None, reduce: Any = No
     return reduction
 
 
-def reduced(loss: Any, reduction: str) -> Tensor:
+def reduced(loss: Tensor, reduction: str) -> Tensor:
     """The mean or the sum of the losses of all elements; the losses themselves for "none"."""
     return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
+
+
+def squeezed(input: Any, target: Any) -> str:
+    """'input.squeeze(1)' if the input is like the target but for a last dim of size 1, or the reverse; else ''."""
+    for name, more, less in (("input", input.shape, target.shape), ("target", target.shape, input.shape)):
+        if more == (*less, 1):
+            return f"{name}.squeeze({len(less)})"
+    return ""

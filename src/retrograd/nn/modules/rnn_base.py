@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...foundations.errors import warn
+from ...foundations.errors import noted, warn
 from ...tensors.functions.creation.creation import zeros
 from ...tensors.tensor import Tensor
 from ..functional.recurrent import gru, lstm, rnn_relu, rnn_tanh
@@ -71,8 +71,11 @@ class Recurrent(Module):
         if input.ndim != expected:
             raise RuntimeError(f"input must have {expected} dimensions, got {input.ndim}")
         if input.shape[-1] != self.input_size:
-            raise RuntimeError("input.size(-1) must be equal to input_size. Expected "
-                               f"{self.input_size}, got {input.shape[-1]}")
+            order = "time, batch" if not self.batch_first else "batch, time"
+            raise noted(
+                RuntimeError("input.size(-1) must be equal to input_size. Expected "
+                             f"{self.input_size}, got {input.shape[-1]}"),
+                given=f"an input of shape {[*input.shape]}" + ("" if expected == 2 else f": {order}, features"))
 
     def get_expected_hidden_size(self, input: Tensor, batch_sizes: Tensor | None) -> tuple[int, int, int]:
         """The shape of the states for an input."""
@@ -87,14 +90,20 @@ class Recurrent(Module):
                           msg: str = "Expected hidden size {}, got {}") -> None:
         """Raise RuntimeError if the states have another shape."""
         if hx.shape != expected_hidden_size:
-            raise RuntimeError(msg.format(expected_hidden_size, [*hx.shape]))
+            error = RuntimeError(msg.format(expected_hidden_size, [*hx.shape]))
+            (layers, batch, width), shape = expected_hidden_size, hx.shape
+            if len(shape) == 3 and (shape[0], shape[2]) == (layers, width):
+                noted(error, because=f"the states are of {shape[1]} sequences, and the input has {batch}",
+                      instead="begin a batch with new states; drop_last=True of a DataLoader leaves out a smaller last "
+                              "batch")
+            raise error
 
-    def check_forward_args(self, input: Tensor, hidden: Any, batch_sizes: Tensor | None) -> None:
+    def check_forward_args(self, input: Tensor, hidden: Tensor, batch_sizes: Tensor | None) -> None:
         """Raise RuntimeError or ValueError if the input or the states do not fit."""
         self.check_input(input, batch_sizes)
         self.check_hidden_size(hidden, self.get_expected_hidden_size(input, batch_sizes))
 
-    def permute_hidden(self, hx: Any, permutation: Tensor | None) -> Any:
+    def permute_hidden(self, hx: Tensor, permutation: Tensor | None) -> Any:
         """The states with the sequences in another order. None leaves the order."""
         return hx if permutation is None else hx.index_select(1, permutation)
 
@@ -104,7 +113,7 @@ class Recurrent(Module):
         """The states as a tuple: for an LSTM, the states and the cells."""
         return (hx,)
 
-    def _as_given(self, states: Any) -> Any:
+    def _as_given(self, states: Sequence[Tensor]) -> Any:
         """The reverse of `_states_of`."""
         return states[0]
 

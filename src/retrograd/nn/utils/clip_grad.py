@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...autograd.grad_mode import no_grad
-from ...foundations.dtypes import F32, F64
+from ...foundations.dtypes import F32, F64, Array
 from ...foundations.errors import warn
 from ...foundations.modes import local
 from ...graph.versions import writing, written
@@ -67,7 +67,7 @@ def _total_norm(order: float, error_if_nonfinite: bool, *arrays: Any) -> Any:
     return total
 
 
-def _norm(values: Any, order: float) -> Any:
+def _norm(values: Array, order: float) -> Any:
     """The norm of a vector, in the vector's real dtype."""
     if not values.size:
         return values.real.dtype.type(0)
@@ -124,12 +124,12 @@ def _write_over_other(grad: Any, into: Callable[..., None], *args: Any) -> None:
         grad.clamp_(-args[0], args[0])
 
 
-def _scale_into(g: Any, total: Any, max_norm: float) -> None:
+def _scale_into(g: Array, total: Array, max_norm: float) -> None:
     """Scale a gradient in place, so that the norm that was `total` is at most `max_norm`."""
     np.multiply(g, np.minimum(max_norm / (total + 1e-6), 1.0).astype(g.dtype), out=g)
 
 
-def _clip_into(g: Any, limit: float) -> None:
+def _clip_into(g: Array, limit: float) -> None:
     """Move every element of a gradient into [-limit, limit], in place."""
     np.clip(g, -limit, limit, out=g)
 

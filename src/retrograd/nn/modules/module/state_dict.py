@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 from .... import __future__ as ways
 from ....autograd.grad_mode import no_grad
 from ....foundations.errors import noted, warn
+from ....foundations.names import reached
 from ....graph.hooks import HookDict, RemovableHandle, present
 from ....tensors.face.swapping import swap_tensors
 from ....tensors.tensor import Tensor
@@ -24,6 +25,9 @@ _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 
 _REPORT = ("Please file an issue at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml to report "
            "this bug.")
+
+
+_PREFIX = "module."                                      # of the names in the state of a DataParallel
 
 
 class IncompatibleKeys(NamedTuple):
@@ -178,7 +182,7 @@ class StateDict:
             listed = "\n\t".join(errors)
             raise noted(
                 RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n	{listed}"),
-                "shapes#keys-of-state-dict")
+                "shapes#keys-of-state-dict", **_about_keys(self, found.keys))
         return found.keys
 
     def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, local_metadata: Mapping[str, Any],
@@ -207,7 +211,7 @@ class StateDict:
             if key.startswith(prefix) and key != extra and name not in (self._modules if dot else own):
                 unexpected_keys.append(key)
 
-    def _load_one(self, name: str, key: str, value: Any, saved: Any, metadata: Mapping[str, Any]) -> list[str]:
+    def _load_one(self, name: str, key: str, value: Tensor, saved: Any, metadata: Mapping[str, Any]) -> list[str]:
         """Load one tensor. Returns the reason if the tensor does not fit."""
         assign = bool(metadata.get("assign_to_params_buffers"))
         if not isinstance(saved, Tensor):
@@ -236,7 +240,7 @@ class StateDict:
                     f"whose dimensions in the checkpoint are {saved.size()}, an exception occurred : {error.args}."]
         return []
 
-    def _assign(self, name: str, value: Any, saved: Any) -> None:
+    def _assign(self, name: str, value: Tensor, saved: Tensor) -> None:
         """Take a tensor itself as the parameter or buffer of this name."""
         if isinstance(value, Parameter):
             if isinstance(saved, Parameter):
@@ -245,7 +249,7 @@ class StateDict:
                 saved = Parameter(saved, value.requires_grad)
         setattr(self, name, saved)
 
-    def _swap(self, value: Any, saved: Any, assign: bool) -> None:
+    def _swap(self, value: Tensor, saved: Tensor, assign: bool) -> None:
         """Swap a parameter or buffer with a new one, as the parameter's `module_load` makes it."""
         loaded = value.module_load(saved, assign=assign)
         if id(loaded) in (id(value), id(saved)):
@@ -279,3 +283,13 @@ class _Loading:
                 raise AssertionError("Hooks registered with ``register_load_state_dict_post_hook`` are not expected to "
                                      "return new values, if incompatible_keys need to be modified, it should be done "
                                      "inplace.")
+
+
+def _about_keys(module: Any, keys: Any) -> dict[str, str]:
+    """The facts about names that do not fit: a prefix, or modules that stand in a list that is no ModuleList."""
+    prefixed = [name for name in keys.unexpected_keys if name.startswith(_PREFIX)]
+    if prefixed and {name.removeprefix(_PREFIX) for name in prefixed} == {*keys.missing_keys}:
+        return {"because": f"the state is that of a DataParallel, whose names begin with {_PREFIX!r}",
+                "instead": f"{{name.removeprefix({_PREFIX!r}): value for name, value in state.items()}}"}
+    hidden: dict[str, str] = reached("nn.modules.module.unregistered").about_unregistered(module)
+    return hidden if keys.unexpected_keys or keys.missing_keys else {}
