@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...kernels.layout import row_major
 from ...kernels.meta import elementwise, without_memory
 from ...ops.basic import clone, copy, look
@@ -19,7 +20,7 @@ from ...ops.elementwise.arithmetic import add, copy as copy_elements, div, mul, 
 from ...ops.framework import Op
 from ...tensors.meta.inference import infer
 from ..device_mesh import DeviceMesh
-from .arrays import Array, DistributedArray, distributed, found_in, replaced
+from .arrays import DistributedArray, distributed, found_in, replaced
 from .cases import Asked, Case, whole
 from .elements import pointwise
 from .moving import local_bounds
