@@ -17,6 +17,7 @@ from ...graph.crossings import Crossing
 from ...kernels.layout import steps
 from ...tensors.arguments.size import Size, size_of
 from ...tensors.face.other_arrays import OtherArrayMethods
+from ...tensors.meta.face import deep
 from ...tensors.state.base import TensorBase, edge_of, meta_of, plain, with_edge
 from ...tensors.state.dispatch import DISPATCH, UNHANDLED
 from ...tensors.tensor import Tensor
@@ -284,19 +285,6 @@ def _redistributed(x: Any, placements: tuple[Placement, ...]) -> Any:
 
 
 # Calls of public functions
-
-def deep(values: Any) -> list[Any]:
-    """The tensors in arguments, in lists, tuples and dicts too."""
-    found = []
-    for value in values:
-        if isinstance(value, TensorBase):
-            found.append(value)
-        elif isinstance(value, (list, tuple)):
-            found += deep(value)
-        elif isinstance(value, dict):
-            found += deep(value.values())
-    return found
-
 
 def faced(result: Any) -> Any:
     """The result of a call. Each tensor over a distributed array in it gets the class of such tensors."""
