@@ -289,7 +289,8 @@ def _redistributed(x: Any, placements: tuple[Placement, ...]) -> Any:
 def faced(result: Any) -> Any:
     """The result of a call. Each tensor over a distributed array in it gets the class of such tensors."""
     for tensor in deep([result]):
-        if type(tensor._array) is DistributedArray and not isinstance(tensor, DTensor):
+        array: Any = tensor._array
+        if type(array) is DistributedArray and not isinstance(tensor, DTensor):
             kind: Any = type(tensor)
             tensor.__class__ = _face(kind)
     return result
