@@ -117,9 +117,11 @@ $(VENV)/.%: pyproject.toml hatch_build.py $(VENV)/pyvenv.cfg
 	touch $@
 
 # Packages for PyTorch and what they need, without letting them choose another PyTorch.
-$(FIELD)/.packages: examples/packages/requirements.txt
+$(FIELD)/.packages: examples/packages/requirements.txt examples/packages/requirements-vision.txt
 	$(MAKE) VENV=$(FIELD) $(FIELD)/.parity
 	$(FIELD)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement $<
+	$(FIELD)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(FIELD)/vision \
+		--requirement examples/packages/requirements-vision.txt
 	touch $@
 
 $(VENV)/pyvenv.cfg:

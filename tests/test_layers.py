@@ -58,6 +58,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 KNOWN_NAMES = {("", "torch_version"), ("utils.model_zoo", "hub"), ("wiring", "overrides")}
 # Doors to a higher layer: what a module imports by `names.reached` when a program first needs it.
 DOORS = {
+    ("ops", "library.vision"),                             # the operators of a library that a program loads
     ("command.imports", "command.children"),               # processes that a program starts
     ("tensors.functions.sparse", "tensors.sparse.public"), # what sparse tensors compute
 }

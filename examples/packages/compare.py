@@ -21,7 +21,8 @@ from pathlib import Path
 DISTRIBUTIONS = {"curvlinops": "curvlinops-for-pytorch", "torchmin": "pytorch-minimize", "pyro": "pyro-ppl",
                  "ignite": "pytorch-ignite", "laplace": "laplace-torch"}
 FOLDER = Path(__file__).parent
-RUNNERS = {"compare.py", "suites.py"}
+sys.path.append(str(Path(sys.prefix, "vision")))            # where `make field` installs torchvision
+RUNNERS = {"compare.py", "suites.py", "vision.py"}
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|nan|inf)\b")
 RELATIVE, ABSOLUTE = 1e-4, 1e-6
 HEAD = (

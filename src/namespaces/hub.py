@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -32,6 +33,32 @@ if not TYPE_CHECKING:
 _HUBCONF = "hubconf.py"
 HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
 _BLOCK = 128 * 1024
+
+
+class _Bar:
+    """Stands for the bars of the package tqdm, if it is not installed: it passes on what a program reads, and shows
+    nothing.
+    """
+
+    def __init__(self, iterable: Any = (), *args: Any, **options: Any) -> None:
+        self.iterable = iterable
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.iterable)
+
+    def __enter__(self) -> _Bar:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Does nothing."""
+
+    def update(self, n: float = 1) -> None:
+        """Does nothing."""
+
+    close = set_description = set_postfix = write = update
+
+
+tqdm: Any = import_module("tqdm").tqdm if find_spec("tqdm") else _Bar
 
 
 class _Folder:

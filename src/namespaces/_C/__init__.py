@@ -36,7 +36,8 @@ __all__ = [
     "_log_api_usage_once", "device", "dtype", "is_grad_enabled", "layout", "memory_format",
 ]
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = late(__name__, __all__, inside({"": "_functions _functorch _nn"}, __name__))
+    __getattr__, __dir__ = late(__name__, __all__, inside({
+        "": "_functions _functorch _nn", "_keys": "DispatchKey DispatchKeySet _ExcludeDispatchKeyGuard"}, __name__))
 
 
 class _WeakTensorRef:

@@ -18,6 +18,8 @@ __all__ = ["GraphModule"]
 if not TYPE_CHECKING:
     __getattr__, __dir__ = missing(__name__, __all__)
 
+# The key under which a module keeps attributes of a program when it is copied.
+_USER_PRESERVED_ATTRIBUTES_KEY = "_user_preserved_attributes"
 _REMINDER = "# To see more debug info, please use `graph_module.print_readable()`"
 _numbers = count()
 
@@ -44,7 +46,7 @@ def _assign(value: Any, module: Module, target: str) -> None:
         setattr(module, name, value)
 
 
-def _copy(source: Module, into: Module, target: str) -> None:
+def _copy_attr(source: Module, into: Module, target: str) -> None:
     """Take what is at a path in one module over into another."""
     *path, name = target.split(".")
     owner: Any = source
@@ -81,7 +83,7 @@ class GraphModule(Module):
             if hasattr(root, "training"):
                 self.training = root.training
             for target in targets:
-                _copy(root, self, target)
+                _copy_attr(root, self, target)
         elif isinstance(root, dict):
             for target in targets:
                 if target not in root:

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 from ..foundations.names import PACKAGE, missing, public, reached
 from .immutable_collections import immutable_dict, immutable_list
 
-__all__ = ["Node", "has_side_effect", "map_aggregate", "map_arg"]
+__all__ = ["Argument", "Node", "Target", "has_side_effect", "map_aggregate", "map_arg"]
 if not TYPE_CHECKING:
     __getattr__, __dir__ = missing(__name__, __all__)
 
+# What a node runs, and what its arguments are: for annotations.
+Target = Callable[..., Any] | str
+Argument = Any
 OPS = ("placeholder", "get_attr", "call_function", "call_module", "call_method", "output", "root")
 # Where a function is looked for, in this order. Of some places only a part counts.
 _SPACES = ("functional", "", "_C._nn", "nn.functional", "linalg", "special", "fft", "nn.init")

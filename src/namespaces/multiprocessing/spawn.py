@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..foundations.errors import warn
+from ..foundations.launching import Everyone
 
 __all__ = ["ProcessContext", "ProcessException", "ProcessExitedException", "ProcessRaisedException", "SpawnContext",
            "spawn", "start_processes"]
@@ -57,8 +58,10 @@ def _run(fn: Callable[..., Any], i: int, args: tuple[Any, ...], error_file: str)
         fn(i, *args)
     except KeyboardInterrupt:
         pass                                             # the process that started this one was interrupted, too
-    except Exception:
+    except Exception as error:
         Path(error_file).write_bytes(pickle.dumps(traceback.format_exc()))
+        if Everyone.left_by is not None:                 # the others might wait for this process
+            Everyone.left_by(error)
         sys.exit(1)
 
 

@@ -14,13 +14,17 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from pathlib import Path
 from typing import IO
 
 from retrograd.command.run import add_program
-from retrograd.distributed.board import VARIABLE, Entry, entry
 from retrograd.extras import remedy
+from retrograd.foundations.board import VARIABLE, Entry, entry, notes
 
+_LEFT_WELL = "left by os._exit(0)"
+_LOOK = 0.5                # seconds between two looks at what the processes have noted
 _KILLED = re.compile(rb"PID (\d+) RUNNING AT")
 
 
@@ -48,10 +52,14 @@ def run(options: argparse.Namespace) -> int:
     command = [starter, "-n", str(options.nproc), sys.executable, *_interpreter(), "-m", "retrograd", "run", *program,
                *options.arguments]
     with tempfile.TemporaryDirectory(prefix="retrograd-") as board:
-        status, killed = _run(command, os.environ | _settings(board))
-        if killed is not None:
-            print(report(board, options.nproc, killed), file=sys.stderr)
-    return status
+        status, killed, reason = _run(command, os.environ | _settings(board), board, options.nproc)
+        ends = [(notes(board, rank) or [""])[-1] for rank in range(options.nproc)]
+        if all([end in ("ended", _LEFT_WELL) for end in ends]):
+            return 0 if _LEFT_WELL in ends else status       # mpiexec may kill a process that only waits for its end
+        reason = reason or _lost(ends)
+        if reason or killed is not None:
+            print(report(board, options.nproc, killed, reason), file=sys.stderr)
+    return 1 if reason else status
 
 
 def mpiexec() -> str | None:
@@ -76,18 +84,48 @@ def _settings(board: str) -> dict[str, str]:
     return {VARIABLE: board, **threads}
 
 
-def _run(command: list[str], environment: dict[str, str]) -> tuple[int, int | None]:
-    """The exit status of mpiexec, and the id of the process that was killed, if mpiexec names one.
+def _lost(ends: list[str]) -> str:
+    """Which process called `os._exit` while others did not end their programs; empty if none did."""
+    return next((f"Rank {rank} {end}, and others had not ended their programs." for rank, end in enumerate(ends)
+                 if end.startswith("left")), "")
+
+
+def _unreachable(board: str, count: int) -> str:
+    """Which process has ended while others wait for it in `init_process_group`; empty if there is none."""
+    said = [notes(board, rank) for rank in range(count)]
+    gone = [rank for rank, words in enumerate(said) if words and words[-1] != "meets" and "met" not in words]
+    waits = any([words and words[-1] == "meets" for words in said])
+    if not gone or not waits:
+        return ""
+    return f"Rank {gone[0]} {said[gone[0]][-1]}, and others wait for it in init_process_group."
+
+
+def _watch(process: subprocess.Popen[bytes], board: str, count: int, found: list[str]) -> None:
+    """End the job if processes wait for one that has ended. The reason is put into `found`."""
+    while process.poll() is None:
+        time.sleep(_LOOK)
+        reason = _unreachable(board, count)
+        if reason and process.poll() is None:
+            found.append(reason)
+            process.terminate()
+            return
+
+
+def _run(command: list[str], environment: dict[str, str], board: str, count: int) -> tuple[int, int | None, str]:
+    """The exit status of mpiexec, the id of the process that was killed, if mpiexec names one, and why the job was
+    ended from here.
 
     The output passes through. Signals go to mpiexec, which ends the processes.
     """
+    reasons: list[str] = []
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
         for kind in (signal.SIGINT, signal.SIGTERM):
             signal.signal(kind, lambda number, _: _pass_on(number, process))
+        threading.Thread(target=_watch, args=(process, board, count, reasons), daemon=True).start()
         assert process.stdout is not None
         killed = _passed_on(process.stdout)
         status = process.wait()
-    return (status if status >= 0 else 128 - status), killed
+    return (status if status >= 0 else 128 - status), killed, "".join(reasons)
 
 
 def _pass_on(number: int, process: subprocess.Popen[bytes]) -> None:
@@ -106,12 +144,12 @@ def _passed_on(stream: IO[bytes]) -> int | None:
     return killed
 
 
-def report(board: str, count: int, killed: int) -> str:
+def report(board: str, count: int, killed: int | None, reason: str = "") -> str:
     """What all processes were doing when one was killed. mpiexec may name a process that died of the death of another.
     """
     entries: dict[int, Entry] = {rank: found for rank in range(count) if (found := entry(board, rank)) is not None}
     dead = next((f"rank {rank}" for rank, found in entries.items() if found.pid == killed), f"process {killed}")
-    lines = ["retrograd launch: A process was killed or ended the job. mpiexec names "
-             f"{dead}. The last entries of all ranks:"]
+    lines = [f"retrograd launch: {reason or f'A process was killed or ended the job. mpiexec names {dead}.'} The last "
+             "entries of all ranks:"]
     lines += [f"  rank {rank} {found}" for rank, found in entries.items()]
     return "\n".join(lines)

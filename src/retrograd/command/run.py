@@ -15,6 +15,7 @@ from types import CodeType, ModuleType, TracebackType
 from typing import Any, NoReturn
 
 from retrograd.command.imports import as_torch
+from retrograd.foundations.board import VARIABLE, note_end
 from retrograd.foundations.launching import place
 
 
@@ -54,6 +55,8 @@ def name_place() -> None:
     Programs read these variables, for their messages or to choose a device.
     """
     found = place()
+    if found is not None and VARIABLE in os.environ:
+        note_end(found.rank)
     if found is not None and "RANK" not in os.environ:
         os.environ.update(RANK=str(found.rank), WORLD_SIZE=str(found.size), LOCAL_RANK=str(found.local_rank))
         for name, value in (("MASTER_ADDR", "localhost"), ("MASTER_PORT", "29500")):

@@ -46,4 +46,5 @@ __all__ = [
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = late(__name__, __all__, inside({
-        "": "algorithms autograd checkpoint constants distributed_c10d nn optim rpc tensor"}, __name__))
+        "": "algorithms autograd checkpoint constants device_mesh distributed_c10d fsdp nn optim rpc tensor",
+        "device_mesh": "DeviceMesh init_device_mesh"}, __name__))

@@ -16,8 +16,9 @@ from zlib import crc32
 import numpy as np
 
 from ..extras import installed, remedy
+from ..foundations import board
 from ..foundations.errors import warn, warn_once
-from ..foundations.launching import Everyone, launched, mpi, place
+from ..foundations.launching import Everyone, Place, launched, mpi, place
 from ..foundations.modes import before_message
 from .faults import DistBackendError, Notices
 from .groups import (
@@ -46,6 +47,7 @@ from .groups import (
     is_xccl_available,
     member,
 )
+from .meeting import Meeting, address_of, joined
 from .reductions import RedOpType as RedOpType, ReduceOp
 from .team import Team
 
@@ -130,7 +132,8 @@ def init_process_group(backend: str | None = None, init_method: str | None = Non
 
     `retrograd launch`, mpiexec or srun has started the processes. MPI says their number and the rank of
     this process; `world_size`, `rank`, and the environment variables WORLD_SIZE and RANK must agree with MPI. The
-    backends "gloo" and "nccl" are carried out by MPI on CPUs. A program that nobody launched is the only process.
+    backends "gloo" and "nccl" are carried out by MPI on CPUs. Processes that nobody launched, such as those of
+    `torch.multiprocessing.spawn`, meet at MASTER_ADDR and MASTER_PORT, or at `init_method`.
 
     A collective that takes longer than `timeout` raises DistBackendError. The default is half an hour.
 
@@ -144,19 +147,35 @@ def init_process_group(backend: str | None = None, init_method: str | None = Non
     found = place()
     if found is not None and found.size > 1:
         _check_place(found.rank, found.size, rank, world_size)
-        team = _all(found.size, seconds)
-        Everyone.group = ProcessGroup(chosen, team.ranks, team)
-        return
-    if found is not None or chosen == "mpi":
+    elif found is not None or chosen == "mpi":
         rank, world_size = 0 if rank < 0 else rank, 1 if world_size < 0 else world_size
     else:
         rank, world_size = _place(init_method, world_size, rank, store)
+    if found is None and world_size > 1:
+        found = _met(init_method if store is None else "store", rank, world_size, seconds)
+        _backend(backend)                                  # MPI carries it out, which a warning says
+    if found is not None and found.size > 1:
+        board.note(found.rank, "meets")
+        team = _all(found.size, seconds)
+        board.note(found.rank, "met")
+        Everyone.group = ProcessGroup(chosen, team.ranks, team)
+        return
     if world_size != 1:
         raise RuntimeError(f"This program was started as one process, but world_size is {world_size}. Start all "
                            f"processes together: retrograd launch --nproc {world_size} script.py")
     if rank != 0:
         raise RuntimeError(f"rank < size. {rank} vs {world_size}")
     Everyone.group = ProcessGroup(chosen, [0])
+
+
+def _met(init_method: str | None, rank: int, size: int, seconds: float) -> Place | None:
+    """The place of this process among those that met it at an address; None if no address is said."""
+    address = address_of(init_method)
+    if address is None or not hasattr(os, "fork") or not 0 <= rank < size:
+        return None
+    if not installed("distributed"):
+        mpi()                                              # raises ModuleNotFoundError, with the remedy
+    return joined(address, rank, size, seconds)
 
 
 def _check_place(rank: int, size: int, said_rank: int, said_size: int) -> None:
@@ -183,7 +202,7 @@ def _all(size: int, seconds: float) -> Team:
                                    f"Rank {comm.Get_rank()} is here; not all of the {size} processes came.")
         time.sleep(1e-4)
     if Notices.current is None:
-        Notices.current = Notices(requests.pop()[0])
+        Notices.current = Notices(requests.pop()[0], Meeting.current)
     everyone = [*range(size)]
     return Team(requests[0][0], requests[1][0], _named(everyone), everyone, seconds)
 

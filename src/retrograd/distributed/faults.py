@@ -16,14 +16,14 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, ClassVar
 
-from ..foundations import tracebacks
+from ..foundations import board, tracebacks
 from ..foundations.errors import user_site
-from ..foundations.launching import mpi
-from . import board
+from ..foundations.launching import Everyone, mpi
 
 __all__ = ["DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "Notices"]
 
 GRACE = 2.0                # seconds in which other processes may answer, or end by themselves
+_MANY = 100                # so many messages are kept before it is asked which have been sent
 
 
 class DistError(RuntimeError):
@@ -51,7 +51,8 @@ class Notices:
 
     current: ClassVar[Notices | None] = None
 
-    def __init__(self, comm: Any) -> None:
+    def __init__(self, comm: Any, meeting: Any = None) -> None:
+        self.meeting = meeting                           # with processes that nobody launched
         self.comm, self.rank, self.size = comm, comm.Get_rank(), comm.Get_size()
         self.process = os.getpid()
         self.board = board.Board(self.rank)
@@ -78,6 +79,7 @@ class Notices:
             self.fail(f"{kind.__name__}: {error}".partition("\n")[0])
 
         sys.excepthook = hook
+        Everyone.left_by = self.leave
         atexit.register(self.end)
 
     def tell(self, kind: str, text: str = "", to: int | None = None) -> None:
@@ -85,10 +87,18 @@ class Notices:
         message = json.dumps({"kind": kind, "text": text[:1500], "counts": self.counts}).encode()
         for rank in range(self.size) if to is None else (to,):
             if rank != self.rank:
-                self.sent.append((self.comm.Isend([message, mpi().BYTE], rank), message))
+                self.keep(self.comm.Isend([message, mpi().BYTE], rank), message)
+
+    def keep(self, request: Any, message: Any) -> None:
+        """Keep the memory of a small message until it has been sent."""
+        if len(self.sent) >= _MANY:
+            self.sent = [each for each in self.sent if not each[0].Test()]
+        self.sent.append((request, message))
 
     def read(self) -> None:
         """Take in the messages that have come. Answers the processes that ask."""
+        for rank in () if self.meeting is None else self.meeting.left():
+            self.failed.setdefault(rank, "its process has ended, but not its program: by os._exit or by a signal")
         status = mpi().Status()
         while self.comm.Iprobe(status=status):
             buffer = bytearray(status.Get_count(mpi().BYTE))
@@ -171,8 +181,25 @@ class Notices:
         sys.stderr.flush()
         mpi().COMM_WORLD.Abort(1)
 
+    def leave(self, error: Exception) -> None:
+        """Tell all others about an error that nobody handles, and end this process.
+
+        If the error is that of another process, this process waits: whoever started both looks at the first that ends.
+        """
+        if self.finished or os.getpid() != self.process:
+            return
+        self.finished = True
+        time.sleep(GRACE / 4 if isinstance(error, DistBackendError) else 0)
+        with suppress(Exception):
+            self.tell("failed", f"{type(error).__name__}: {error}".partition("\n")[0])
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(1)
+
     def end(self) -> None:
         """Tell all others that the program of this process has ended."""
         if not self.finished and os.getpid() == self.process:
             self.finished = True
             self.tell("ended")
+            if self.meeting is not None:
+                self.meeting.end()

@@ -40,6 +40,16 @@ def _contiguous(tensor: Tensor) -> Buffer:
     return buffer
 
 
+# The dtype of a message travels beside it, on the communicator for announcements, where new groups use lower tags.
+_FIRST_TAG = 1 << 14
+_NAME_BYTES = 16
+
+
+def _named(tensor: Tensor) -> bytearray:
+    """The name of a dtype, in a fixed number of bytes."""
+    return bytearray(tensor.dtype.name.encode().ljust(_NAME_BYTES))
+
+
 def isend(tensor: Tensor, dst: int | None = None, group: ProcessGroup | None = None, tag: int = 0,
           group_dst: int | None = None) -> Work | None:
     """Begin to send a tensor to the process `dst`. The tensor must not change before `wait` of the result.
@@ -52,7 +62,8 @@ def isend(tensor: Tensor, dst: int | None = None, group: ProcessGroup | None = N
     place = member(group)
     peer, buffer = _peer("destination", place, dst, group_dst), _contiguous(tensor)
     assert place.team is not None
-    comm = place.team.comm
+    comm, name = place.team.comm, _named(tensor)
+    place.team.notices.keep(place.team.control.Isend([name, mpi().BYTE], peer, tag + _FIRST_TAG), name)
     return place.team.message("send", (*facts_of(tensor), f"to {place.ranks[peer]}"), [place.ranks[peer]],
                               lambda: comm.Isend([buffer.flat.view("u1"), mpi().BYTE], peer, tag), results=[tensor])
 
@@ -61,7 +72,8 @@ def irecv(tensor: Tensor, src: int | None = None, group: ProcessGroup | None = N
           group_src: int | None = None) -> Work | None:
     """Begin to receive a tensor from the process `src`, or from any. `tensor` has the shape and dtype of the sender's.
 
-    Raises ValueError for this process itself, and RuntimeError if there is no such process.
+    Raises ValueError for this process itself, and RuntimeError if there is no such process. The wait raises
+    DistBackendError for a message of another size or dtype.
     """
     checked(tensor)
     if outside(group, "irecv"):
@@ -70,7 +82,9 @@ def irecv(tensor: Tensor, src: int | None = None, group: ProcessGroup | None = N
     anyone = src is None and group_src is None and place.size() > 1
     peer, buffer = -1 if anyone else _peer("source", place, src, group_src), _contiguous(tensor)
     assert place.team is not None
-    comm, memory = place.team.comm, buffer.flat.view("u1")
+    comm, control, memory, name = place.team.comm, place.team.control, buffer.flat.view("u1"), _named(tensor)
+    sent = bytearray(_NAME_BYTES)
+    coming = None if anyone else control.Irecv([sent, mpi().BYTE], peer, tag + _FIRST_TAG)
     source = mpi().ANY_SOURCE if anyone else peer
     peers = [rank for rank in place.ranks if rank != place.ranks[place.rank()]] if anyone else [place.ranks[peer]]
 
@@ -78,6 +92,11 @@ def irecv(tensor: Tensor, src: int | None = None, group: ProcessGroup | None = N
         if work.received != memory.nbytes:
             raise DistBackendError(f"The message from rank {work.source_rank()} has {work.received} bytes, but "
                                    f"{memory.nbytes} were expected in {work.text}.")
+        came = control.Irecv([sent, mpi().BYTE], work.source, tag + _FIRST_TAG) if coming is None else coming
+        came.Wait()
+        if sent != name:
+            raise DistBackendError(f"Rank {work.source_rank()} sent {sent.decode().strip()}, but {tensor.dtype.name} "
+                                   f"was expected in {work.text}.")
 
     work = place.team.message("recv", (*facts_of(tensor), f"from {'any' if anyone else place.ranks[peer]}"), peers,
                               lambda: comm.Irecv([memory, mpi().BYTE], source, tag), finish, [tensor])

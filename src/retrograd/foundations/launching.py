@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
@@ -10,9 +11,15 @@ from ..extras import imported, remedy
 
 
 class Everyone:
-    """The group of all processes, from `init_process_group` on. Compiled functions ask which one it is."""
+    """The group of all processes, from `init_process_group` on. Compiled functions ask which one it is.
+
+    `joined` is the place of a process that nobody launched, if it has met others at an address. `left_by(error)` tells
+    the others that this process ends by an error, and ends it; None as long as there are no others.
+    """
 
     group: ClassVar[Any] = None
+    joined: ClassVar[Any] = None
+    left_by: ClassVar[Any] = None
 
 
 class Place(NamedTuple):
@@ -33,7 +40,16 @@ _VARIABLES = (
 
 
 def place() -> Place | None:
-    """The place of this process, if mpiexec or srun started it."""
+    """The place of this process, if mpiexec or srun started it, or if it has met others.
+
+    What they said to a process is not meant for the processes that `multiprocessing` starts there.
+    """
+    if Everyone.joined is not None:
+        found: Place = Everyone.joined
+        return found
+    processes = sys.modules.get("multiprocessing.process")
+    if processes is not None and processes.parent_process() is not None:
+        return None
     said = os.environ
     for rank, size, local_rank, local_size in _VARIABLES:
         if rank in said and size in said:
@@ -50,7 +66,7 @@ def crowded() -> bool:
 
 
 def launched() -> bool:
-    """Whether mpiexec or srun started this process together with others."""
+    """Whether mpiexec or srun started this process together with others, or whether it has met others."""
     found = place()
     return found is not None and found.size > 1
 

@@ -158,7 +158,7 @@ def unsqueeze(x: Array, dim: int) -> Any:
     step = shape[dim] * steps_[dim] if dim < len(shape) else x.itemsize
     new_shape, new_steps = (*shape[:dim], 1, *shape[dim:]), (*steps_[:dim], step, *steps_[dim:])
     if not flags.c_contiguous or 0 in shape:
-        return strided(x, new_shape, tuple([n // x.itemsize for n in new_steps]))
+        return np.lib.stride_tricks.as_strided(x, new_shape, new_steps)      # it asks for no memory, which meta has not
     view = np.ndarray(new_shape, x.dtype, np.asarray(x), 0, new_steps)       # quicker than indexing with None
     if not flags.writeable:
         view.flags.writeable = False
@@ -176,7 +176,7 @@ def expand(x: Array, shape: Shape) -> Any:
     if x.size and x.flags.c_contiguous and 0 not in shape:      # the view of np.broadcast_to, in a tenth of the time
         wide: Any = np.ndarray(shape, x.dtype, np.asarray(x), 0, by)
     else:
-        wide = strided(x, shape, tuple([step // x.itemsize for step in by]))
+        wide = np.lib.stride_tricks.as_strided(x, shape, by)
     if wide.size != x.size or not x.flags.writeable:
         wide.flags.writeable = False
     return wide
@@ -211,10 +211,10 @@ def unfold(x: Array, dim: int, size: int, step: int) -> Any:
     by = steps(x)
     shape, strides = [*x.shape, size], [*by, by[dim]]
     shape[dim], strides[dim] = (x.shape[dim] - size) // step + 1, by[dim] * step
-    if not x.flags.c_contiguous or not x.size:
-        return strided(x, tuple(shape), tuple(strides))
-    view: Any = np.ndarray(shape, x.dtype, np.asarray(x), 0, [n * x.itemsize for n in strides])
-    view.flags.writeable = x.flags.writeable and step >= size       # otherwise windows overlap
+    in_bytes = [n * x.itemsize for n in strides]
+    view: Any = (np.ndarray(shape, x.dtype, np.asarray(x), 0, in_bytes) if x.flags.c_contiguous and x.size else
+                 np.lib.stride_tricks.as_strided(x, shape, in_bytes))
+    view.flags.writeable = x.flags.writeable and (step >= size or shape[dim] <= 1)       # otherwise windows overlap
     return view
 
 

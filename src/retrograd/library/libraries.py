@@ -16,10 +16,11 @@ from ..ops.overloads import OpOverload
 from .operators import Operator, defined, known, removed, split
 
 _WHOLE = ("", "CatchAll", "CompositeImplicitAutograd", "Autograd", "AutogradCPU")
-_UNUSED = ("ADInplaceOrView", "AutocastCPU", "AutocastCUDA", "AutogradCUDA", "AutogradMeta", "AutogradMPS",
-           "AutogradXPU", "BackendSelect", "FuncTorchBatched", "FuncTorchVmapMode", "Functionalize",
-           "CompositeImplicitAutogradNestedTensor", "CompositeExplicitAutogradNonFunctional", "NestedTensorCPU",
-           "PrivateUse1", "Python", "QuantizedCPU", "SparseCPU", "SparseCsrCPU", "Tracer", "Conjugate", "Negative")
+_UNUSED = ("ADInplaceOrView", "AutocastCPU", "AutocastCUDA", "AutocastMPS", "AutocastXPU", "AutogradCUDA",
+           "AutogradMeta", "AutogradMPS", "AutogradXPU", "BackendSelect", "FuncTorchBatched", "FuncTorchVmapMode",
+           "Functionalize", "CompositeImplicitAutogradNestedTensor", "CompositeExplicitAutogradNonFunctional",
+           "NestedTensorCPU", "PrivateUse1", "Python", "QuantizedCPU", "SparseCPU", "SparseCsrCPU", "Tracer",
+           "Conjugate", "Negative")
 _OWNED: set[str] = set()                                 # namespaces that a Library of kind "DEF" defines
 # Kernels of operators that are not defined yet.
 _WAITING: dict[str, list[tuple[str, Callable[..., Any]]]] = {}

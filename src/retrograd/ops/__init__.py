@@ -3,6 +3,7 @@
 Programs find the operators of PyTorch's core here, as `torch.ops.aten`, and those of `torch.library`.
 """
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,22 @@ class _Core:
     """What an operator of PyTorch's core calls. This layer does not know public functions, and `wiring` finds them."""
 
     function: Any                                          # gives the function or method of a name, or None
+
+
+def load_library(path: Any) -> None:
+    """Have the operators of a compiled library: those of torchvision, which retrograd has itself.
+
+    Raises OSError for another library, since it is compiled for PyTorch.
+    """
+    folder, name = os.path.split(os.fspath(path))
+    if os.path.basename(folder) != "torchvision" or not name.startswith("_C"):
+        raise OSError(f"{path}: the library is compiled for PyTorch, and retrograd cannot load it. Write its operators "
+                      "in Python, with torch.library.")
+    reached("library.vision")
+    loaded_libraries.add(str(path))
+
+
+loaded_libraries: set[str] = set()                         # those that programs have asked for
 
 
 if not TYPE_CHECKING:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..autograd import operation_counts, profiler_recording
 from ..compilation import facts as compiled
+from ..distributed.tensor import rules
 from ..ops import lacking, sparse, view_copies
 from ..ops.framework import Op
 from ..ops.tables import INDEX, Table, about
@@ -21,7 +22,7 @@ from .statements import source_of
 
 # The modules of the tables, and what they import.
 MODULES = (batching, compiled, dependences, forward, inference, inplace, lacking, operation_counts, profiler_recording,
-           refusals, sparse, view_copies, views)
+           refusals, rules, sparse, view_copies, views)
 
 
 def tables() -> list[Table[Any, Any]]:

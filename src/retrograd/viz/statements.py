@@ -120,11 +120,12 @@ def _homes(imported: int) -> dict[int, list[tuple[str, str]]]:
     homes: dict[int, list[tuple[str, str]]] = {}
     package = __name__.partition(".")[0]
     for module in [*sys.modules.values()]:
-        if isinstance(module, ModuleType) and module.__name__.startswith(package + ".") and module.__file__:
+        if isinstance(module, ModuleType) and module.__name__.startswith(package + ".") and (
+                file := vars(module).get("__file__")):
             for name, value in vars(module).items():
                 if isinstance(value, Op):
                     for op in dict.fromkeys((value, value.written)):
-                        homes.setdefault(id(op), []).append((module.__file__, name))
+                        homes.setdefault(id(op), []).append((file, name))
     return homes
 
 

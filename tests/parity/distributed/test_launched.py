@@ -45,7 +45,8 @@ def flat(value: Any) -> Iterator[Any]:
         yield value
 
 
-@pytest.mark.parametrize(("program", "count", "least"), [("collectives", 2, 180), ("training", 4, 33)])
+@pytest.mark.parametrize(("program", "count", "least"), [
+    ("collectives", 2, 180), ("training", 4, 33), ("sharded", 2, 346), ("sharded", 4, 346)])
 def test_processes_say_the_same(program: str, count: int, least: int) -> None:
     theirs, result = lines(on_gloo(program, count)), launched(program, count, SECONDS)
     assert result.returncode == 0, result.stderr

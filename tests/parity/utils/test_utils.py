@@ -1,6 +1,9 @@
 """The tools around a computation do the same with both packages."""
 
-from comparing.programs import same
+import pytest
+
+from comparing.programs import OURS, printed, same
+from programs.launched import free_port
 
 
 def test_pytrees_are_taken_apart_in_the_same_way() -> None:
@@ -13,6 +16,14 @@ def test_windows_of_signals_are_the_same() -> None:
 
 def test_processes_share_tensors_and_fail_in_the_same_way() -> None:
     same("processes.py", lines=17)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_spawned_processes_train_the_same_model(count: int) -> None:
+    ours, theirs = [printed("spawned.py", *options, arguments=(str(count), "none", free_port()))
+                    for options in (OURS, ())]
+    assert len(ours) == count
+    assert ours == theirs
 
 
 def test_profiles_of_training_loops_take_the_same_steps() -> None:

@@ -1,6 +1,7 @@
 """Programs that run in several processes, and how a test starts them."""
 
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,12 @@ def environment() -> dict[str, str]:
     said = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT", "PMI_", "MPI_", "OMPI_", "SLURM_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(said)}
     return kept | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+def free_port() -> str:
+    """A port that no process uses."""
+    with socket.create_server(("localhost", 0)) as server:
+        return str(server.getsockname()[1])
 
 
 def launched(program: str, count: int, seconds: float, *arguments: str) -> subprocess.CompletedProcess[str]:

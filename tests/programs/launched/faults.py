@@ -11,6 +11,8 @@ import torch
 import torch.distributed as dist
 
 warnings.simplefilter("ignore")
+if sys.argv[1].endswith("early") and os.environ["RANK"] == "1":
+    (sys.exit if sys.argv[1] == "ends early" else os._exit)(0)
 dist.init_process_group("mpi", timeout=datetime.timedelta(seconds=float(sys.argv[2])))
 rank, fault = dist.get_rank(), sys.argv[1]
 wrong = rank == 1
@@ -54,6 +56,20 @@ match fault:
         elif wrong:
             dist.send(x, 0)
         else:
+            dist.barrier()
+    case "leaves":
+        if wrong:
+            os._exit(0)
+        dist.all_reduce(x)
+    case "leaves at the end":
+        dist.all_reduce(x)
+        if wrong:
+            os._exit(0)
+    case "other dtype":
+        if rank == 0:
+            dist.recv(x, 1)
+        else:
+            dist.send(x.int(), 0)
             dist.barrier()
     case "new group":
         dist.new_group([0] if wrong else [0, 1])

@@ -35,7 +35,7 @@ def test_the_process_is_in_its_groups(world: Any) -> None:
 def test_more_than_one_process_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     message = "started as one process, but world_size is 4. Start all processes together: retrograd launch --nproc 4"
     with pytest.raises(RuntimeError, match=message):
-        distributed.init_process_group("gloo", "tcp://127.0.0.1:29500", rank=0, world_size=4)
+        distributed.init_process_group("gloo", "file:///tmp/meeting", rank=0, world_size=4)
     with pytest.raises(RuntimeError, match="rank < size"):
         distributed.init_process_group("gloo", "tcp://127.0.0.1:29500", rank=1, world_size=1)
     assert not distributed.is_initialized()

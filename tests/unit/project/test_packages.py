@@ -60,7 +60,8 @@ def test_a_program_stands_in_the_table_and_agrees(program: Path) -> None:
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
 def test_the_package_of_a_program_is_installed_by_the_version_of_the_table(program: Path) -> None:
     package, _ = compare.subject(program)
-    wanted = (FOLDER / "requirements.txt").read_text(encoding="utf-8").lower().replace("-", "_")
+    files = [(FOLDER / name).read_text(encoding="utf-8") for name in ("requirements.txt", "requirements-vision.txt")]
+    wanted = "".join(files).lower().replace("-", "_")
     (row,) = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if f"]({compare.link(program)})" in line]
     version = row.split(" | ")[1]
     name = compare.DISTRIBUTIONS.get(package, package).lower().replace("-", "_")

@@ -1,12 +1,16 @@
-"""torch.distributed.tensor: how tensors would lie on several processes. retrograd has no such tensors."""
+"""torch.distributed.tensor: tensors whose parts lie on several processes, and how they lie."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ...foundations.names import inside, late
+from ..device_mesh import DeviceMesh, init_device_mesh
+from .dtensor import DTensor
+from .making import distribute_module, distribute_tensor, empty, full, ones, rand, randn, zeros
 from .placement_types import Partial, Placement, Replicate, Shard
 
-__all__ = ["Partial", "Placement", "Replicate", "Shard"]
+__all__ = ["DTensor", "DeviceMesh", "Partial", "Placement", "Replicate", "Shard", "distribute_module",
+           "distribute_tensor", "empty", "full", "init_device_mesh", "ones", "rand", "randn", "zeros"]
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = late(__name__, __all__, inside({"": "placement_types"}, __name__))
+    __getattr__, __dir__ = late(__name__, __all__, inside({"": "experimental parallel placement_types"}, __name__))

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ...foundations.names import missing
+from ...tensors.state.base import plain
+from .. import collectives
+from ..reductions import RedOpType, ReduceOp
 
 __all__ = ["Partial", "Placement", "Replicate", "Shard"]
 if not TYPE_CHECKING:
     __getattr__, __dir__ = missing(__name__, __all__)
+
+
+# The reductions of parts, by their names.
+REDUCTIONS: dict[str, RedOpType] = {
+    "sum": ReduceOp.SUM, "avg": ReduceOp.AVG, "max": ReduceOp.MAX, "min": ReduceOp.MIN, "product": ReduceOp.PRODUCT}
 
 
 class Placement:
@@ -58,8 +68,45 @@ class Partial(Placement):
 
     reduce_op: str = "sum"
 
+    def before(self, part: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """What of a part of this process goes into the reduction."""
+        return part
+
+    def after(self, total: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """The result, of what the reduction gave."""
+        return total
+
+    def reduced(self, part: np.ndarray[Any, Any], group: Any) -> np.ndarray[Any, Any]:
+        """The reduction of the parts of all processes of a group."""
+        total = np.array(self.before(part), order="C")
+        collectives.all_reduce(plain(total), REDUCTIONS[self.reduce_op], group)
+        return self.after(total)
+
     def __repr__(self) -> str:
         return f"Partial({self.reduce_op})"
 
     def __str__(self) -> str:
         return f"P({self.reduce_op})"
+
+
+@dataclass(frozen=True)
+class _NormPartial(Partial):
+    """The tensor is a norm: the root of the sum of the powers of what the processes have."""
+
+    norm: float = 2.0
+
+    def before(self, part: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """The powers of the norms of the parts."""
+        powers: np.ndarray[Any, Any] = part ** np.asarray(self.norm, part.dtype)
+        return powers
+
+    def after(self, total: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """The root of the sum of the powers."""
+        root: np.ndarray[Any, Any] = np.asarray(total ** np.asarray(1 / self.norm, total.dtype))
+        return root
+
+    def __repr__(self) -> str:
+        return f"_NormPartial({self.norm:g})"
+
+    def __str__(self) -> str:
+        return f"_NormP({self.reduce_op}, {self.norm:g})"

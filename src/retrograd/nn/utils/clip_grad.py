@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from ...autograd.grad_mode import no_grad
 from ...foundations.dtypes import F32, F64, Array
 from ...foundations.errors import warn
+from ...foundations.modes import local
 from ...graph.versions import writing, written
 from ...ops.basic import beyond
 from ...ops.framework import operator
-from ...tensors.arguments.options import strided
 from ...tensors.functions.linalg.norms import vector_norm
+from ...tensors.functions.shapes.joining import stack
 from ...tensors.state.base import TensorBase, plain
 from ...tensors.tensor import Tensor
 
@@ -37,21 +39,31 @@ def get_total_norm(tensors: Any, norm_type: float = 2.0, error_if_nonfinite: boo
     """
     order = float(norm_type)
     listed = [tensors] if isinstance(tensors, TensorBase) else list(tensors)
-    for t in listed:
-        if type(t._array) is not np.ndarray and t.layout is not strided:
-            vector_norm(t, order)                        # raises: there is no such norm of sparse tensors
+    if any([type(t._array) is not np.ndarray for t in listed]) and local.thread.transform is None:
+        return _norm_of_others(listed, order, error_if_nonfinite)
     arrays = [t._array for t in listed]
     result: Tensor = plain(beyond(partial(_total_norm, order, error_if_nonfinite), *arrays))
     return result
 
 
-def _total_norm(order: float, error_if_nonfinite: bool, *arrays: Any) -> Any:
-    norms = [_norm(array.reshape(-1), order) for array in arrays]
-    total = _norm(np.array(norms), order) if norms else np.float32(0)
-    if error_if_nonfinite and not math.isfinite(total):
+def _norm_of_others(tensors: list[Any], order: float, error_if_nonfinite: bool) -> Tensor:
+    """The norm of tensors over other kinds of arrays, such as DTensors. Raises for sparse tensors, which have none."""
+    total: Tensor = vector_norm(stack([vector_norm(t, order) for t in tensors]), order)
+    _check_finite(total.item() if error_if_nonfinite else 0.0, order)
+    return total
+
+
+def _check_finite(total: Any, order: float) -> None:
+    if not math.isfinite(total):
         raise RuntimeError(f"The total norm of order {order} for gradients from `parameters` is non-finite, so it "
                            "cannot be clipped. To disable this error and scale the gradients by the non-finite norm "
                            "anyway, set `error_if_nonfinite=False`")
+
+
+def _total_norm(order: float, error_if_nonfinite: bool, *arrays: Any) -> Any:
+    norms = [_norm(array.reshape(-1), order) for array in arrays]
+    total = _norm(np.array(norms), order) if norms else np.float32(0)
+    _check_finite(total if error_if_nonfinite else 0.0, order)
     return total
 
 
@@ -94,9 +106,22 @@ def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Tensor, 
 def _write_over(grads: list[Any], into: Callable[..., None], *args: Any) -> None:
     """Have `into` write over each of the gradients."""
     for grad in grads:
+        if type(grad._array) is not np.ndarray and local.thread.transform is None:
+            _write_over_other(grad, into, *args)
+            continue
         writing(grad._array)
         _clipped.write(into, grad._array, *args)
         written(grad._array, None)
+
+
+@no_grad()
+def _write_over_other(grad: Any, into: Callable[..., None], *args: Any) -> None:
+    """The same for a gradient over another kind of array than NumPy's, such as a DTensor."""
+    if into is _scale_into:
+        total, max_norm = plain(args[0]), args[1]
+        grad.mul_((max_norm / (total + 1e-6)).clamp(max=1.0))
+    else:
+        grad.clamp_(-args[0], args[0])
 
 
 def _scale_into(g: Array, total: Array, max_norm: float) -> None:

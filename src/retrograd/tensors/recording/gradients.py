@@ -103,7 +103,7 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
                 callback()
     finally:
         thread.grad, thread.walk = grad, outer
-        if thread.levels != levels:                        # the pass crossed into a transform
+        if thread.levels != levels or thread.transform is not transform:    # the pass crossed into a transform
             thread.levels, thread.transform, thread.watchers = levels, transform, watchers
         thread.passes -= 1
     if recorder is not None and not create_graph:          # the rules computed with tensors, but recorded nothing

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Union, get_args, get_origin
 
-from .control_flow import fork, wait
-from .foundations.errors import warn_once
-from .foundations.futures import Future
-from .foundations.names import missing
-from .nn.modules.module import Module
+from ..control_flow import fork, wait
+from ..foundations.errors import warn_once
+from ..foundations.futures import Future
+from ..foundations.names import missing
+from ..nn.modules.module import Module
 
 __all__ = ["Attribute", "Error", "Final", "Future", "ScriptModule", "TracerWarning", "annotate",
            "enable_onednn_fusion", "export", "fork", "freeze", "fuser", "ignore", "interface", "is_scripting",

@@ -2,14 +2,16 @@
 
 `retrograd launch` makes the folder. A process writes into memory that the operating system keeps in the file, so an
 entry costs about a microsecond and stays if the process is killed. The launcher and the other processes read it.
+A second file has notes: that the process meets the others, has met them, and has ended its program.
 """
 
 from __future__ import annotations
 
+import atexit
 import mmap
 import os
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 VARIABLE = "RETROGRAD_BOARD"
 _SIZE = 1024
@@ -53,6 +55,35 @@ class Board:
         """Note that the process has left the call."""
         if self.memory is not None:
             self.memory[self.start] = 48
+
+
+def note(rank: int, word: str) -> None:
+    """Add a word to the notes of a process: how far it is, outside of calls. Without the folder nothing is written."""
+    folder = os.environ.get(VARIABLE)
+    if folder and Path(folder).is_dir():
+        with Path(folder, f"{rank}.notes").open("a") as file:
+            file.write(f"{word}\n")
+
+
+def notes(folder: str | os.PathLike[str], rank: int) -> list[str]:
+    """The words that the process of this rank has noted."""
+    try:
+        return Path(folder, f"{rank}.notes").read_text().split("\n")[:-1]
+    except OSError:
+        return []
+
+
+def note_end(rank: int) -> None:
+    """Have this process note that its program ends: "ended", or "left" with the status if it calls `os._exit`."""
+    process, leave = os.getpid(), os._exit
+
+    def leaving(status: int) -> NoReturn:
+        if os.getpid() == process:                       # not in a process that it has forked
+            note(rank, f"left by os._exit({status})")
+        leave(status)
+
+    atexit.register(note, rank, "ended")
+    os._exit = leaving
 
 
 def entry(folder: str | os.PathLike[str], rank: int) -> Entry | None:

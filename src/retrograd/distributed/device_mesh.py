@@ -1,0 +1,245 @@
+"""torch.distributed.device_mesh: processes in rows, columns and higher dims, with a group along each dim.
+
+A mesh is an array of ranks. The processes that differ in one dim only form the group of that dim. Each dim may have a
+name, and a program takes out dims by their names: `mesh["rows"]`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ..foundations.names import missing
+from ..tensors.state.base import TensorBase, plain
+from .distributed_c10d import init_process_group, new_group
+from .groups import ProcessGroup, get_rank, get_world_size, is_initialized, member
+
+__all__ = ["DeviceMesh", "init_device_mesh"]
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = missing(__name__, __all__)
+
+Ranks = np.ndarray[Any, Any]
+
+
+class DeviceMesh:
+    """Processes in an array of any number of dims. `mesh` has their ranks among all processes.
+
+    All processes make the same meshes in the same order, since each mesh makes groups. The device is the CPU, whatever
+    `device_type` says. Inside of `with mesh:`, functions that take a mesh use this mesh if none is given.
+
+    Raises RuntimeError for more ranks than there are processes, or if a rank comes twice.
+    """
+
+    _entered: ClassVar[list[DeviceMesh]] = []
+
+    def __init__(self, device_type: str, mesh: Any, *, mesh_dim_names: tuple[str, ...] | None = None,
+                 backend_override: Any = None, _init_backend: bool = True) -> None:
+        if not is_initialized():
+            init_process_group()
+        ranks = np.array(mesh._array if isinstance(mesh, TensorBase) else mesh, np.int32)
+        if ranks.size > get_world_size():
+            raise RuntimeError(f"Mesh should not be bigger than default world size {get_world_size()}, but found "
+                               f"{ranks.size} ranks!")
+        if np.unique(ranks).size != ranks.size:
+            raise RuntimeError("DeviceMesh cannot have duplicate ranks. Each process has one place in a mesh.")
+        groups = [_own_group(ranks, dim) for dim in range(ranks.ndim)] if _init_backend else []
+        self._fill(device_type, ranks, mesh_dim_names, groups, self)
+
+    def _fill(self, device_type: str, ranks: Ranks, names: Sequence[str] | None, groups: list[Any],
+              root: DeviceMesh) -> None:
+        self.device_type, self._ranks, self._groups, self._root = device_type, ranks, groups, root
+        self.mesh_dim_names = None if names is None else tuple(names)
+        self._flattened: dict[str, DeviceMesh] = {}
+        found = np.argwhere(ranks == get_rank())
+        self._coordinate = tuple(map(int, found[0])) if len(found) else None
+
+    @property
+    def mesh(self) -> Any:
+        """The ranks, as a tensor."""
+        return plain(self._ranks)
+
+    @property
+    def ndim(self) -> int:
+        """The number of dims."""
+        return self._ranks.ndim
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of processes along each dim."""
+        found: tuple[int, ...] = self._ranks.shape
+        return found
+
+    def size(self, mesh_dim: int | None = None) -> int:
+        """The number of processes, along one dim or of the mesh."""
+        return self._ranks.size if mesh_dim is None else self._ranks.shape[mesh_dim]
+
+    def get_rank(self) -> int:
+        """The rank of this process among all."""
+        return get_rank()
+
+    def get_coordinate(self) -> tuple[int, ...] | None:
+        """The place of this process along each dim; None if the process is not in the mesh."""
+        return self._coordinate
+
+    def get_local_rank(self, mesh_dim: int | str | None = None) -> int:
+        """The place of this process along one dim, which a mesh of one dim need not name."""
+        if self.ndim > 1 and mesh_dim is None:
+            raise RuntimeError(f"Found the DeviceMesh have {self.ndim} dimensions. Optional kwarg `mesh_dim` needs to "
+                               "be specified when device_mesh.ndim > 1.")
+        return get_rank(self.get_group(mesh_dim))
+
+    def get_group(self, mesh_dim: int | str | None = None) -> ProcessGroup:
+        """The group along one dim, which a mesh of one dim need not name. Raises RuntimeError if it must be named."""
+        if self.ndim > 1 and mesh_dim is None:
+            raise RuntimeError(f"Found the DeviceMesh have {self.ndim} dimensions. Optional kwarg `mesh_dim` needs to "
+                               "be specified when device_mesh.ndim > 1. If you want to get the list of all the "
+                               "ProcessGroups in the DeviceMesh, please use `get_all_groups()` instead.")
+        if not self._groups:
+            raise RuntimeError("DeviceMesh process groups not initialized!")
+        found: ProcessGroup = self._groups[self._place(mesh_dim or 0)]
+        return found
+
+    def get_all_groups(self) -> list[ProcessGroup]:
+        """The groups along all dims."""
+        return [self.get_group(dim) for dim in range(self.ndim)]
+
+    def _place(self, dim: int | str) -> int:
+        """The number of a dim. Raises KeyError for a name that the mesh has not."""
+        if isinstance(dim, int):
+            return dim
+        names = self.mesh_dim_names or ()
+        if dim not in names:
+            raise KeyError(f"Invalid mesh_dim_names {(dim,)} specified. Valid mesh_dim_names are {[*names]}.")
+        return names.index(dim)
+
+    def __getitem__(self, mesh_dim_names: str | tuple[str, ...]) -> DeviceMesh:
+        """The mesh of some dims, at the place of this process along all others. Its groups are those of this mesh.
+
+        Raises RuntimeError for a mesh without names, and KeyError for a name that the mesh has not.
+        """
+        if not self.mesh_dim_names:
+            raise RuntimeError("Cannot slice a DeviceMesh without mesh_dim_names!")
+        names = (mesh_dim_names,) if isinstance(mesh_dim_names, str) else tuple(mesh_dim_names)
+        if names == self.mesh_dim_names:
+            return self
+        if len(names) == 1 and names[0] in self._root._flattened:
+            return self._root._flattened[names[0]]
+        unknown = [name for name in names if name not in self.mesh_dim_names]
+        if unknown:
+            raise KeyError(f"Invalid mesh_dim_names {names} specified. Valid mesh_dim_names are "
+                           f"{[*self.mesh_dim_names]}.")
+        dims = [self.mesh_dim_names.index(name) for name in names]
+        if dims != sorted(dims):
+            raise KeyError(f"Invalid mesh_dim_names {names} specified. The names must have the order of the mesh, "
+                           f"{self.mesh_dim_names}.")
+        at = self._coordinate or (0,) * self.ndim
+        part = self._ranks[tuple([slice(None) if dim in dims else at[dim] for dim in range(self.ndim)])]
+        return self._derived(part, names, [self._groups[dim] for dim in dims])
+
+    def _derived(self, ranks: Ranks, names: Sequence[str] | None, groups: list[Any]) -> DeviceMesh:
+        made = object.__new__(DeviceMesh)
+        made._fill(self.device_type, ranks, names, groups, self._root)
+        return made
+
+    def _flatten(self, mesh_dim_name: str | None = None, backend_override: Any = None) -> DeviceMesh:
+        """The processes of this mesh in one row. All processes call it, since it makes a group."""
+        name = mesh_dim_name or "_".join(self.mesh_dim_names or ())
+        root = self._root
+        if name not in root._flattened:
+            dims = [(root.mesh_dim_names or ()).index(each) for each in self.mesh_dim_names or ()]
+            rest = [dim for dim in range(root.ndim) if dim not in dims]
+            rows = root._ranks.transpose(*rest, *dims).reshape(-1, self.size())
+            group = _own_group(rows, 1)
+            at = int(np.argwhere(rows == get_rank())[0][0])
+            root._flattened[name] = self._derived(rows[at], (name,), [group])
+        return root._flattened[name]
+
+    @staticmethod
+    def from_group(group: Any, device_type: str, mesh: Any = None, *,
+                   mesh_dim_names: tuple[str, ...] | None = None) -> DeviceMesh:
+        """The mesh of a group, or of a list of groups with the `mesh` whose dims they belong to."""
+        made = object.__new__(DeviceMesh)
+        if isinstance(group, ProcessGroup):
+            made._fill(device_type, np.array(group.ranks, np.int32), mesh_dim_names, [group], made)
+            return made
+        groups = [*group]
+        if not groups:
+            raise ValueError("Expects at least one ProcessGroup to be passed")
+        if mesh is None:
+            raise ValueError("Must pass mesh if passing multiple ProcessGroups")
+        ranks = np.array(mesh._array if isinstance(mesh, TensorBase) else mesh, np.int32)
+        if ranks.ndim != len(groups):
+            raise ValueError(f"Expects mesh with ndim equal to number of ProcessGroups but got mesh {ranks.tolist()} "
+                             f"and {len(groups)} ProcessGroups")
+        made._fill(device_type, ranks, mesh_dim_names, groups, made)
+        return made
+
+    def __enter__(self) -> DeviceMesh:
+        DeviceMesh._entered.append(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        DeviceMesh._entered.pop()
+
+    @classmethod
+    def entered(cls) -> DeviceMesh:
+        """The mesh of the innermost `with`. Raises RuntimeError if there is none."""
+        if not cls._entered:
+            raise RuntimeError("No device mesh is currently active!")
+        return cls._entered[-1]
+
+    def __repr__(self) -> str:
+        strides = [stride // self._ranks.itemsize for stride in np.ascontiguousarray(self._ranks).strides]
+        sizes = (f"({', '.join(f'{name}={n}' for name, n in zip(self.mesh_dim_names, self.shape))})"
+                 if self.mesh_dim_names else str(self.shape))
+        return f"DeviceMesh({sizes}, {self.device_type!r}, stride={tuple(strides)})"
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, DeviceMesh) and self.device_type == other.device_type
+                                 and self.mesh_dim_names == other.mesh_dim_names
+                                 and np.array_equal(self._ranks, other._ranks))
+
+    def __hash__(self) -> int:
+        return hash((self._ranks.tobytes(), self.shape, self.device_type, self.mesh_dim_names))
+
+
+def _own_group(ranks: Ranks, dim: int) -> Any:
+    """The group of this process along a dim. All groups along the dim are made, by all processes."""
+    own: Any = None
+    rows = np.moveaxis(ranks, dim, -1).reshape(-1, ranks.shape[dim])
+    for row in rows.tolist():
+        whole = row == [*range(get_world_size())]
+        made = member() if whole else new_group(row, sort_ranks=False)
+        if get_rank() in row:
+            own = made
+    return own
+
+
+def init_device_mesh(device_type: str, mesh_shape: tuple[int, ...], *,
+                     mesh_dim_names: tuple[str, ...] | None = None, backend_override: Any = None) -> DeviceMesh:
+    """A mesh of all processes, rank by rank. It begins the group of all processes if the program has not.
+
+    Raises RuntimeError if names are repeated, or if there is not one name for each dim.
+    """
+    if mesh_dim_names is not None:
+        if len({*mesh_dim_names}) != len(mesh_dim_names):
+            raise RuntimeError("Each mesh_dim_name must be unique. Found repeated mesh_dim_name in mesh_dim_names "
+                               f"{mesh_dim_names}")
+        if len(mesh_shape) != len(mesh_dim_names):
+            raise RuntimeError("mesh_shape and mesh_dim_names should have same length! "
+                               f"Found len(mesh_dim_names): {len(mesh_dim_names)} and len(mesh_shape):"
+                               f"{len(mesh_shape)}.")
+    if device_type and not device_type.isalpha():
+        raise RuntimeError(f"Device type with index is not supported but got {device_type}. "
+                           "If you maintained a 'torch.device' object, it's recommended to pass in "
+                           "'device.type'.")
+    if not is_initialized():
+        init_process_group("gloo" if "RANK" in os.environ else None)
+    size = int(np.prod(mesh_shape))
+    if size > get_world_size():
+        raise RuntimeError(f"Mesh should not be bigger than default world size {get_world_size()}, but found {size} "
+                           "ranks!")
+    return DeviceMesh(device_type, np.arange(size).reshape(mesh_shape), mesh_dim_names=mesh_dim_names)

@@ -1,0 +1,237 @@
+"""`fully_shard`: each process keeps a part of each parameter, of its gradient and of the state of its optimizer.
+
+The parameters are DTensors that are cut along a dim. Before a module computes, its parameters are gathered, and the
+module sees the whole tensors as its attributes. Afterwards the module has its DTensors again. What the graph saves of a
+whole parameter is forgotten, too, and gathered again in the backward pass. There, the gradients of all processes are
+averaged, and each process gets its part of the average.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+from ...autograd.grad_mode import no_grad
+from ...autograd.saved_tensors import saved_tensors_hooks
+from ...kernels.layout import owner_of, steps
+from ...nn.modules.module import Module
+from ...nn.parameter import Parameter
+from ...tensors.functions.shapes.geometry import as_strided
+from ...utils._pytree import tree_map
+from ..device_mesh import DeviceMesh, init_device_mesh
+from ..groups import get_world_size, is_initialized
+from ..tensor.dtensor import DTensor
+from ..tensor.making import distribute_tensor
+from ..tensor.placement_types import Partial, Placement, Replicate, Shard
+
+
+@dataclass(frozen=True)
+class MixedPrecisionPolicy:
+    """The dtypes that a module computes in: of its parameters and inputs, and of its outputs."""
+
+    param_dtype: Any = None
+    reduce_dtype: Any = None
+    output_dtype: Any = None
+    cast_forward_inputs: bool = True
+
+
+@dataclass
+class OffloadPolicy:
+    """Where parts lie while they are not used: where they are."""
+
+
+@dataclass
+class CPUOffloadPolicy(OffloadPolicy):
+    """Parts lie on the CPU, where everything lies here."""
+
+    pin_memory: bool = True
+
+
+class UnshardHandle:
+    """What `unshard(async_op=True)` returns. The parameters are whole already."""
+
+    def wait(self) -> None:
+        """Returns at once."""
+
+
+class _Group:
+    """The parameters that `fully_shard` cut in one call: their modules and names."""
+
+    def __init__(self, owners: dict[Any, list[tuple[Module, str]]], mesh: DeviceMesh, policy: MixedPrecisionPolicy,
+                 reshard: bool) -> None:
+        self.owners, self.mesh, self.policy, self.reshard = owners, mesh, policy, reshard
+        self.whole: dict[Any, Any] = {}
+        self.depth = 0
+
+    def gather(self) -> None:
+        """Give the modules the whole parameters."""
+        if not self.whole:
+            average = (Partial("avg"),) * self.mesh.ndim
+            for parameter, places in self.owners.items():
+                full = parameter.full_tensor(grad_placements=average)
+                if self.policy.param_dtype is not None:
+                    full = full.to(self.policy.param_dtype)
+                self.whole[parameter] = full
+                for module, name in places:
+                    module._parameters.pop(name)
+                    module.__dict__[name] = full
+
+    def scatter(self) -> None:
+        """Give the modules their DTensors again."""
+        for parameter, places in self.owners.items():
+            for module, name in places if parameter in self.whole else ():
+                del module.__dict__[name]
+                module._parameters[name] = parameter
+        self.whole = {}
+
+    @contextmanager
+    def gathered(self) -> Iterator[None]:
+        """The parameters are whole inside. What is saved of them is gathered again when it is used."""
+        self.gather()
+        self.depth += 1
+        try:
+            if self.reshard:
+                owners = {id(owner_of(full._array)): parameter for parameter, full in self.whole.items()}
+                with saved_tensors_hooks(lambda saved: self._pack(saved, owners), self._unpack):
+                    yield
+            else:
+                yield
+        finally:
+            self.depth -= 1
+            if not self.depth:
+                self.scatter()
+
+    def _pack(self, saved: Any, owners: dict[int, Any]) -> Any:
+        """In the place of a view of a whole parameter: which parameter it is, and its geometry."""
+        array = saved._array
+        parameter = owners.get(id(owner_of(array)))
+        if parameter is None:
+            return saved
+        return parameter, array.shape, steps(array), saved.storage_offset()
+
+    def _unpack(self, packed: Any) -> Any:
+        if not isinstance(packed, tuple):
+            return packed
+        parameter, shape, strides, offset = packed
+        with no_grad():
+            full = parameter.detach().full_tensor()
+            full = full if self.policy.param_dtype is None else full.to(self.policy.param_dtype)
+            return as_strided(full, shape, strides, offset)
+
+
+class FSDPModule:
+    """What a module has after `fully_shard`: a class of its own, which is derived from its former class and from this.
+    """
+
+    _sharded: _Group
+
+    def unshard(self, async_op: bool = False) -> UnshardHandle | None:
+        """Give the module whole parameters until `reshard`, or until it has computed."""
+        self._sharded.gather()
+        return UnshardHandle() if async_op else None
+
+    def reshard(self) -> None:
+        """Give the module its DTensors again."""
+        self._sharded.scatter()
+
+    def set_reshard_after_forward(self, reshard_after_forward: bool, recurse: bool = True) -> None:
+        """Whether whole parameters are forgotten after the forward pass, and gathered again in the backward pass."""
+        for group in self._groups(recurse):
+            group.reshard = reshard_after_forward
+
+    def _groups(self, recurse: bool) -> list[_Group]:
+        modules = self.modules() if recurse else [self]  # type: ignore[attr-defined]
+        return [module._sharded for module in modules if isinstance(module, FSDPModule)]
+
+    def set_requires_gradient_sync(self, requires_gradient_sync: bool, *, recurse: bool = True) -> None:
+        """Gradients are averaged in each backward pass, since only parts have a place for them. The sums are the same.
+        """
+
+    set_is_last_backward = set_requires_all_reduce = set_requires_gradient_sync
+
+
+def fully_shard(module: Any, *, mesh: DeviceMesh | None = None, reshard_after_forward: bool | int | None = None,
+                shard_placement_fn: Callable[[Any], Shard | None] | None = None,
+                mp_policy: MixedPrecisionPolicy | None = None, offload_policy: OffloadPolicy | None = None,
+                ignored_params: set[Any] | None = None) -> Any:
+    """Cut the parameters of a module over the processes of a mesh, by default over all. Returns the module.
+
+    Parameters that are DTensors already belong to a module inside, to which `fully_shard` was applied first. Of a mesh
+    with two dims, the processes along the first have the same parts. `shard_placement_fn(parameter)` says along which
+    dim to cut, by default the first. An optimizer is made afterwards, with the new parameters.
+
+    Raises ValueError for a list or dict of modules, which has no forward pass, and NotImplementedError for a dtype to
+    average gradients in.
+    """
+    modules = [*module] if isinstance(module, (list, tuple)) else [module]
+    for each in modules:
+        if type(each).__name__ in ("ModuleList", "ModuleDict"):
+            raise ValueError(f"fully_shard does not support containers that do not implement forward: {each}")
+    policy = mp_policy or MixedPrecisionPolicy()
+    if policy.reduce_dtype not in (None, policy.param_dtype):
+        raise NotImplementedError("MixedPrecisionPolicy(reduce_dtype=...): gradients are averaged in the dtype of the "
+                                  "parameters. Leave it out.")
+    found = mesh or _usual_mesh()
+    placements = (Shard(0),) if found.ndim == 1 else (Replicate(), Shard(0))
+    owners = _distributed(modules, found, placements, shard_placement_fn, ignored_params or set())
+    group = _Group(owners, found, policy, bool(reshard_after_forward is None or reshard_after_forward))
+    for each in modules:
+        each.__class__ = type(f"FSDP{type(each).__name__}", (FSDPModule, type(each)), {})
+        each._sharded = group
+        each.forward = _computing(each.forward, group)
+    return module
+
+
+def _usual_mesh() -> DeviceMesh:
+    """The mesh of all processes."""
+    if not is_initialized():
+        return init_device_mesh("cpu", (1,))
+    return init_device_mesh("cpu", (get_world_size(),))
+
+
+def _distributed(modules: Sequence[Module], mesh: DeviceMesh, placements: tuple[Placement, ...],
+                 place: Callable[[Any], Shard | None] | None, ignored: set[Any]) -> dict[Any, list[tuple[Module, str]]]:
+    """Make DTensors of the parameters of modules. Returns where each is used. Parameters may be shared."""
+    made: dict[int, Any] = {}
+    owners: dict[Any, list[tuple[Module, str]]] = {}
+    for owner in dict.fromkeys([inner for module in modules for inner in module.modules()]):
+        for name, parameter in [*owner._parameters.items()]:
+            if parameter is None or isinstance(parameter, DTensor) or parameter in ignored:
+                continue
+            if id(parameter) not in made:
+                cut = place and place(parameter)
+                lie = placements if cut is None else (*placements[:-1], cut)
+                made[id(parameter)] = Parameter(distribute_tensor(parameter.detach(), mesh, lie, src_data_rank=None),
+                                                parameter.requires_grad)
+            owner._parameters[name] = made[id(parameter)]
+            owners.setdefault(made[id(parameter)], []).append((owner, name))
+    return owners
+
+
+def _cast(value: Any, dtype: Any) -> Any:
+    """A value with its floating-point tensors in another dtype."""
+    return tree_map(lambda x: x.to(dtype) if hasattr(x, "is_floating_point") and x.is_floating_point() else x, value)
+
+
+def _computing(function: Callable[..., Any], group: _Group) -> Callable[..., Any]:
+    """The function, which computes with whole parameters."""
+    policy = group.policy
+
+    @wraps(function)
+    def compute(*args: Any, **options: Any) -> Any:
+        if policy.param_dtype is not None and policy.cast_forward_inputs:
+            args, options = _cast(args, policy.param_dtype), _cast(options, policy.param_dtype)
+        with group.gathered():
+            found = function(*args, **options)
+        return found if policy.output_dtype is None else _cast(found, policy.output_dtype)
+
+    return compute
+
+
+def register_fsdp_forward_method(module: Any, method_name: str) -> None:
+    """Have a method compute with whole parameters, too. A module without `fully_shard` stays as it is."""
+    if isinstance(module, FSDPModule):
+        setattr(module, method_name, _computing(getattr(module, method_name), module._sharded))

@@ -1,0 +1,108 @@
+"""Arrays that lie on several processes: the part of this process, the mesh, and how the whole is made of all parts.
+
+A `DistributedArray` shows the shape, the dtype and the strides of the whole. The seam hands calls with such arrays to
+`calls.carry_out`, so operators, rules and optimizers work with them as they stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, NoReturn
+
+from ...foundations.dtypes import Array
+from ...kernels.kinds import Geometry
+from ...kernels.layout import owner_of
+from ...kernels.meta import MetaArray, without_memory
+from ..device_mesh import DeviceMesh
+from .moving import moved
+from .placement_types import Partial, Placement, Replicate, Shard
+
+
+class DistributedArray(Geometry):
+    """The part `local` of an array whose parts lie on the processes of `mesh`, one placement for each of its dims.
+
+    `whole` is the geometry of the whole array.
+    """
+
+    __slots__ = ("__weakref__", "local", "mesh", "placements", "whole")
+    __array_ufunc__ = None
+    in_rows = False                                      # so that each tensor over such an array gets its class
+    # The class of a tensor over such an array, given its class over another array. The tensors fill it in.
+    face: ClassVar[Callable[[type[Any]], type[Any]]]
+
+    def __init__(self, local: Array, mesh: DeviceMesh, placements: Sequence[Placement], whole: MetaArray) -> None:
+        self.local, self.mesh, self.placements, self.whole = local, mesh, tuple(placements), whole
+
+    like = property(lambda self: self.whole.like)
+    base = property(lambda self: owner_of(self.local))
+    offset = property(lambda self: self.whole.offset)
+    nbytes = property(lambda self: self.local.nbytes)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise RuntimeError(".numpy() is not supported for tensor subclasses. Call x.to_local() for the part of this "
+                           "process, or x.full_tensor() for the whole.")
+
+    def tolist(self) -> Any:
+        """The numbers of the whole, which all processes of the mesh ask for together."""
+        return self.full().tolist()
+
+    def item(self) -> Any:
+        """The number of the whole, which all processes of the mesh ask for together."""
+        return self.full().item()
+
+    def to(self, placements: Sequence[Placement]) -> DistributedArray:
+        """The array in other placements: itself if it is there."""
+        placements = tuple(placements)
+        if placements == self.placements:
+            return self
+        local = moved(self.local, self.shape, self.mesh, self.placements, placements)
+        return DistributedArray(local, self.mesh, placements, self.whole)
+
+    def full(self) -> Array:
+        """The whole array, which each process of the mesh gets."""
+        return self.to((Replicate(),) * self.mesh.ndim).local
+
+    def copy(self, order: Any = "K") -> DistributedArray:
+        """An array like this one, with memory of its own."""
+        return DistributedArray(self.local.copy(order), self.mesh, self.placements, self.whole)
+
+
+def distributed(local: Array, mesh: DeviceMesh, placements: Sequence[Placement], shape: Sequence[int],
+                strides: Any = None) -> DistributedArray:
+    """The array whose part in this process is `local`. `strides`, in elements, are those of the whole."""
+    return DistributedArray(local, mesh, placements, without_memory(tuple(shape), local.dtype, strides))
+
+
+def whole_shape(shape: Sequence[int], mesh: DeviceMesh, placements: Sequence[Placement]) -> tuple[int, ...]:
+    """The shape of the whole, if all processes have a part of this shape."""
+    found = [*shape]
+    for i, placement in enumerate(placements):
+        if isinstance(placement, Shard):
+            found[placement.dim] *= mesh.size(i)
+    return tuple(found)
+
+
+def checked_placements(mesh: DeviceMesh, placements: Sequence[Any] | None, rank: int) -> tuple[Placement, ...]:
+    """The placements, with dims that count from the front. By default each process has the whole array."""
+    if placements is None:
+        return (Replicate(),) * mesh.ndim
+    reductions = {each.reduce_op for each in placements if isinstance(each, Partial)}
+    if len(reductions) > 1:
+        raise ValueError(f"Mixing partial reduce types {reductions} is not supported. Use one reduction.")
+    return tuple([Shard(each.dim + rank) if isinstance(each, Shard) and each.dim < 0 else each for each in placements])
+
+
+def found_in(value: Any) -> list[DistributedArray]:
+    """The distributed arrays in a value, also in lists and tuples."""
+    if type(value) is DistributedArray:
+        return [value]
+    return [x for part in value for x in found_in(part)] if type(value) in (list, tuple) else []
+
+
+def replaced(value: Any, by: Callable[[DistributedArray], Any]) -> Any:
+    """A value with each distributed array in it replaced, also in lists and tuples."""
+    if type(value) is DistributedArray:
+        return by(value)
+    if type(value) in (list, tuple):
+        return type(value)([replaced(part, by) for part in value])
+    return value

@@ -1,0 +1,325 @@
+"""The class of tensors whose parts lie on several processes, and how calls of public functions with them run.
+
+A DTensor is a tensor over a `DistributedArray`. Operators, gradients and writes are those of all tensors: the seam
+hands each call to `calls.carry_out`. Here is what only a DTensor has, and the borders to tensors of one process.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
+from typing import Any, NamedTuple, NoReturn
+
+from ...foundations.dtypes import dtype as torch_dtype
+from ...foundations.modes import local as state, standing
+from ...graph.crossings import Crossing
+from ...kernels.layout import steps
+from ...tensors.arguments.size import Size, size_of
+from ...tensors.face.other_arrays import OtherArrayMethods
+from ...tensors.meta.face import deep
+from ...tensors.state.base import TensorBase, edge_of, meta_of, plain, with_edge
+from ...tensors.state.dispatch import DISPATCH, UNHANDLED
+from ...tensors.tensor import Tensor
+from .. import collectives
+from ..device_mesh import DeviceMesh
+from .arrays import DistributedArray, checked_placements, distributed, whole_shape
+from .calls import carry_out
+from .placement_types import Partial, Placement, Replicate
+
+_AS_TENSOR_FIRST = "Call x.full_tensor() for the whole, or x.to_local() for the part of this process."
+
+
+class TensorMeta(NamedTuple):
+    """The shape, the strides and the dtype of a whole tensor."""
+
+    shape: Size
+    stride: tuple[int, ...]
+    dtype: torch_dtype
+
+
+class DTensorSpec(NamedTuple):
+    """How a tensor lies on a mesh."""
+
+    mesh: DeviceMesh
+    placements: tuple[Placement, ...]
+    tensor_meta: TensorMeta | None = None
+
+    @property
+    def device_mesh(self) -> DeviceMesh:
+        """The mesh."""
+        return self.mesh
+
+
+class DTensor(OtherArrayMethods, Tensor):
+    """A tensor whose parts lie on the processes of a mesh. It has the shape and the methods of the whole tensor.
+
+    `distribute_tensor` makes one from a whole tensor, and `DTensor.from_local` from the parts. Operators of DTensors
+    give DTensors. All processes of the mesh make the same calls in the same order.
+    """
+
+    __module__ = "retrograd.distributed.tensor"
+    __slots__ = ()
+    _array: Any
+
+    def __new__(cls, local_tensor: Any, spec: DTensorSpec, *, requires_grad: bool = False) -> Any:
+        shape, stride = (spec.tensor_meta.shape, spec.tensor_meta.stride) if spec.tensor_meta else (None, None)
+        made = _over(local_tensor._array, spec.mesh, spec.placements, shape, stride, None)
+        meta_of(made).leaf = requires_grad
+        return made
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        """Does nothing: `__new__` does all."""
+
+    # Where it lies
+
+    @property
+    def device_mesh(self) -> DeviceMesh:
+        """The mesh of processes."""
+        mesh: DeviceMesh = self._array.mesh
+        return mesh
+
+    @property
+    def placements(self) -> tuple[Placement, ...]:
+        """How the tensor lies, along each dim of the mesh."""
+        found: tuple[Placement, ...] = self._array.placements
+        return found
+
+    @property
+    def _local_tensor(self) -> Tensor:
+        found: Tensor = plain(self._array.local)
+        return found
+
+    @property
+    def _spec(self) -> DTensorSpec:
+        array = self._array
+        return DTensorSpec(array.mesh, array.placements, TensorMeta(
+            size_of(array.shape), steps(array.like), torch_dtype.of[array.dtype]))
+
+    @staticmethod
+    def from_local(local_tensor: Tensor, device_mesh: DeviceMesh | None = None,
+                   placements: Sequence[Placement] | None = None, *, run_check: bool = False, shape: Any = None,
+                   stride: Any = None, grad_placements: Sequence[Placement] | None = None) -> DTensor:
+        """The DTensor whose part in this process is `local_tensor`. Gradients flow to the parts.
+
+        All parts have one shape, unless `shape` and `stride` name those of the whole. With `run_check`, the first
+        process along a dim of the mesh sends its part to those that should have the same. The gradient of a part lies
+        as the part does, and is whole for a part of a sum; `grad_placements` says otherwise.
+        """
+        if not isinstance(local_tensor, TensorBase):
+            raise RuntimeError("the local_tensor argument only accepts torch.Tensor but got "
+                               f"{type(local_tensor)} value.")
+        if (shape is None) != (stride is None):
+            raise RuntimeError(f"Found shape:{shape}, stride:{stride}.",
+                               "Please pass both shape and stride at the same time.")
+        mesh = device_mesh or DeviceMesh.entered()
+        places = checked_placements(mesh, placements, local_tensor.ndim)
+        if run_check:
+            local_tensor = local_tensor.contiguous()
+            for i, placement in enumerate(places):
+                if isinstance(placement, Replicate):
+                    collectives.broadcast(local_tensor.detach(), group_src=0, group=mesh.get_group(i))
+        found: DTensor = _from_local(local_tensor, mesh, places, shape, stride, grad_placements)
+        return found
+
+    def to_local(self, *, grad_placements: Sequence[Placement] | None = None) -> Tensor:
+        """The part of this process, over the same memory. Gradients flow to the whole.
+
+        `grad_placements` says how the gradients of the parts lie, if not as the parts do.
+        """
+        found: Tensor = _to_local(self, grad_placements)
+        return found
+
+    def redistribute(self, device_mesh: DeviceMesh | None = None, placements: Sequence[Placement] | None = None, *,
+                     async_op: bool = False, forward_dtype: Any = None, backward_dtype: Any = None) -> DTensor:
+        """The same tensor in other placements. Raises RuntimeError if placements are missing, or are parts of a sum."""
+        if placements is None:
+            raise RuntimeError("placements is needed for redistribute!")
+        places = checked_placements(self.device_mesh, placements, self.ndim)
+        for now, wanted in zip(self.placements, places):
+            if isinstance(wanted, Partial) and now != wanted:
+                raise RuntimeError(f"Can not redistribute from {now} to {wanted}, redistributing to Partial is for "
+                                   "internal use only!")
+        found: DTensor = _redistributed(self, places)
+        return found
+
+    def full_tensor(self, *, grad_placements: Sequence[Placement] | None = None) -> Tensor:
+        """The whole tensor, which each process of the mesh gets."""
+        whole = _redistributed(self, (Replicate(),) * self.device_mesh.ndim)
+        found: Tensor = _to_local(whole, grad_placements)
+        return found
+
+    # What it has as every tensor has it
+
+    def numpy(self, *, force: bool = False) -> NoReturn:
+        """Raises RuntimeError: a DTensor is no array of this process."""
+        raise RuntimeError(f".numpy() is not supported for tensor subclasses. {_AS_TENSOR_FIRST}")
+
+    def tolist(self) -> NoReturn:
+        """Raises RuntimeError: a DTensor is no list of this process."""
+        raise RuntimeError(f".tolist() is not supported for tensor subclasses, got DTensor. {_AS_TENSOR_FIRST}")
+
+    @property
+    def data(self) -> Any:
+        """A tensor over the same parts without history."""
+        return self.detach()
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        if not isinstance(value, DTensor):
+            raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
+                               "incompatible tensor type. One of them is a DTensor.")
+        self._array = value._array
+
+    def untyped_storage(self) -> Any:
+        """The storage of the part of this process."""
+        return self._local_tensor.untyped_storage()
+
+    def data_ptr(self) -> int:
+        """The address of the part of this process."""
+        return int(self._local_tensor.data_ptr())
+
+    def _text(self) -> str:
+        return repr(self)
+
+    def __repr__(self, **options: Any) -> str:
+        return (f"DTensor(local_tensor={self._local_tensor}, device_mesh={self.device_mesh}, "
+                f"placements={self.placements})")
+
+    __str__ = __repr__
+
+    def _copied(self) -> Any:
+        return self._array.copy()
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError("A DTensor cannot be pickled, since its parts lie on several processes. Save full_tensor() in "
+                        "one process, or to_local() in each.")
+
+
+@cache
+def _face(kind: type[Any]) -> type[Any]:
+    """The class of a tensor over a distributed array that would be an instance of `kind` otherwise."""
+    if kind is Tensor or issubclass(kind, DTensor):
+        return DTensor if kind is Tensor else kind
+    return types.new_class("DTensor", (DTensor, kind), {}, lambda body: body.update(
+        __slots__=(), __module__=DTensor.__module__, __qualname__="DTensor", _plain_class=kind,
+        __new__=kind.__new__, __repr__=DTensor.__repr__, __deepcopy__=DTensor.__deepcopy__))
+
+
+# The borders between DTensors and tensors of one process, and moves. PyTorch's nodes have these names.
+
+def _over(array: Any, mesh: DeviceMesh, placements: Sequence[Placement], shape: Any, stride: Any, edge: Any) -> Any:
+    found = whole_shape(array.shape, mesh, placements) if shape is None else shape
+    return with_edge(distributed(array, mesh, placements, found, stride), edge)  # type: ignore[arg-type]
+
+
+def _recorded(kind: type[_Border], x: Any, shape: tuple[int, ...], *facts: Any) -> Any:
+    """The node of a border behind a tensor; None if nothing is recorded."""
+    edge = edge_of(x) if state.thread.grad else None
+    if edge is None:
+        return None
+    node = kind(None, (edge,), shape, x._array.dtype)
+    node.facts = facts
+    return node
+
+
+class _Border(Crossing):
+    """A border. `facts` are what its backward pass needs."""
+
+    __slots__ = ("facts",)
+    facts: tuple[Any, ...]
+
+
+class _FromTorchTensorBackward(_Border):
+    """From the part of this process to a DTensor."""
+
+    __slots__ = ()
+
+    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+        return (_to_local(_redistributed(cotangents[0], self.facts[0]), None),)
+
+
+class _ToTorchTensorBackward(_Border):
+    """From a DTensor to the part of this process. The pass meets DTensors from here on."""
+
+    __slots__ = ()
+
+    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+        state.thread.transform = carry_out                 # the end of the pass restores the former transform
+        mesh, placements, shape = self.facts
+        return (_from_local(cotangents[0], mesh, placements, shape, None, None),)
+
+
+class RedistributeBackward(_Border):
+    """From some placements to others."""
+
+    __slots__ = ()
+
+    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+        return (_redistributed(cotangents[0], self.facts[0]),)
+
+
+def _of_gradient(placements: Sequence[Placement]) -> tuple[Placement, ...]:
+    """How the gradient of a tensor lies: as the tensor, and whole for parts of a sum."""
+    return tuple([Replicate() if isinstance(each, Partial) else each for each in placements])
+
+
+def _from_local(x: Any, mesh: DeviceMesh, placements: tuple[Placement, ...], shape: Any, stride: Any,
+                grad_placements: Sequence[Placement] | None) -> Any:
+    found = whole_shape(x._array.shape, mesh, placements) if shape is None else tuple(shape)
+    node = _recorded(_FromTorchTensorBackward, x, found, tuple(grad_placements or _of_gradient(placements)))
+    return _over(x._array, mesh, placements, found, stride, node)
+
+
+def _to_local(x: Any, grad_placements: Sequence[Placement] | None) -> Any:
+    array = x._array
+    node = _recorded(_ToTorchTensorBackward, x, array.local.shape, array.mesh,
+                     tuple(grad_placements or _of_gradient(array.placements)), array.shape)
+    return with_edge(array.local, node)
+
+
+def _redistributed(x: Any, placements: tuple[Placement, ...]) -> Any:
+    array = x._array
+    node = _recorded(RedistributeBackward, x, array.shape, _of_gradient(array.placements))
+    return with_edge(array.to(placements), node)
+
+
+# Calls of public functions
+
+def faced(result: Any) -> Any:
+    """The result of a call. Each tensor over a distributed array in it gets the class of such tensors."""
+    for tensor in deep([result]):
+        array: Any = tensor._array
+        if type(array) is DistributedArray and not isinstance(tensor, DTensor):
+            kind: Any = type(tensor)
+            tensor.__class__ = _face(kind)
+    return result
+
+
+class Implicit:
+    """Whether tensors of one process count as tensors that all processes have, in calls with DTensors."""
+
+    allowed = False
+
+
+# Functions that take DTensors and tensors of one process together.
+_MIXED = frozenset(("backward", "grad", "__set__", "copy_", "is_set_to", "swap_tensors", "is_same_size"))
+
+
+def dispatch(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """The result of a public function that was called with a DTensor; UNHANDLED if no argument is one."""
+    given = deep((*args, *kwargs.values()))
+    if state.thread.transform is carry_out or not any([isinstance(x, DTensor) for x in given]):
+        return UNHANDLED
+    name: str = function.__name__
+    if name not in _MIXED and not Implicit.allowed and any(
+            [not isinstance(x, DTensor) and x._array.size != 1 for x in given]):
+        raise RuntimeError(f"aten.{name} got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to "
+                           "DTensor before calling distributed operators! Use distribute_tensor, or "
+                           "torch.distributed.tensor.experimental.implicit_replication().")
+    with standing(carry_out):
+        return faced(function(*args, **kwargs))
+
+
+DistributedArray.face = staticmethod(partial(_face))
+DISPATCH.add_fallback(dispatch)

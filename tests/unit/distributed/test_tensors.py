@@ -1,0 +1,121 @@
+"""Tensors over several processes: what they are in one process, and what several compute."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import retrograd as torch
+from needing import needs
+from programs.launched import launched
+from retrograd import distributed
+from retrograd.distributed import fsdp
+from retrograd.distributed.device_mesh import DeviceMesh, init_device_mesh
+from retrograd.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor, parallel, zeros
+from retrograd.distributed.tensor.experimental import implicit_replication, local_map
+from retrograd.distributed.tensor.moving import bounds
+
+
+@pytest.fixture
+def mesh() -> Iterator[DeviceMesh]:
+    distributed.init_process_group("gloo", store={}, rank=0, world_size=1)
+    yield init_device_mesh("cpu", (1,), mesh_dim_names=("all",))
+    distributed.destroy_process_group()
+
+
+@pytest.mark.sampled(2)
+@needs("mpi4py", "mpiexec")
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_parts_compute_what_wholes_compute(count: int) -> None:
+    result = launched("wholes", count, 100)
+    assert result.returncode == 0, result.stderr
+    assert sorted(re.findall(r"wholes by \d", result.stdout)) == [f"wholes by {rank}" for rank in range(count)]
+
+
+def test_chunks_are_those_of_torch_chunk() -> None:
+    for n in range(12):
+        for count in range(1, 6):
+            ends = [bounds(n, count, place) for place in range(count)]
+            sizes = [len(part) for part in torch.arange(n).chunk(count)] if n else []
+            assert [end - begin for begin, end in ends] == sizes + [0] * (count - len(sizes))
+
+
+def test_a_tensor_keeps_its_class(mesh: DeviceMesh) -> None:
+    x = distribute_tensor(torch.ones(2, 3), mesh, [Shard(0)]).requires_grad_()
+    y = (x * 2).sum()
+    y.backward()
+    for tensor in (x, y, x.grad, x.detach(), x.data, torch.zeros_like(x), x[0], x.t(), *x.unbind(0)):
+        assert type(tensor) is DTensor
+    assert type(x.to_local()) is type(x.full_tensor()) is torch.Tensor
+    parameter = torch.nn.Parameter(x.detach())
+    assert isinstance(parameter, DTensor)
+    assert isinstance(parameter, torch.nn.Parameter)
+    assert parameter.requires_grad
+    assert torch.equal(x.full_tensor(), torch.ones(2, 3))
+
+
+def test_other_tensors_must_be_distributed(mesh: DeviceMesh) -> None:
+    x = distribute_tensor(torch.ones(2, 3), mesh, [Shard(0)])
+    with pytest.raises(RuntimeError, match="got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to"):
+        x + torch.ones(2, 3)
+    with implicit_replication():
+        assert (x + torch.ones(2, 3)).full_tensor().sum() == 12
+    assert (x + torch.tensor(1.0)).full_tensor().sum() == 12
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        pickle.dumps(x)
+    with pytest.raises(RuntimeError, match="is not supported for tensor subclasses"):
+        x.numpy()
+    with pytest.raises(NotImplementedError, match="this tensor is torch.strided on cpu"):
+        distributed.all_reduce(x)
+
+
+def test_functions_of_parts(mesh: DeviceMesh) -> None:
+    x = distribute_tensor(torch.arange(6.0).view(2, 3), mesh, [Shard(0)]).requires_grad_()
+    doubled = local_map(lambda part: part * 2, out_placements=[Shard(0)], in_placements=([Shard(0)],))
+    y = doubled(x)
+    assert y.placements == (Shard(0),)
+    y.sum().backward()
+    assert x.grad.full_tensor().tolist() == [[2.0] * 3] * 2
+    with pytest.raises(ValueError, match="in local_map has a mismatched placements"):
+        local_map(lambda part: part, [Shard(0)], ([Replicate()],))(x)
+
+
+def test_a_mesh_in_one_process(mesh: DeviceMesh) -> None:
+    assert repr(mesh) == "DeviceMesh((all=1), 'cpu', stride=(1,))"
+    assert mesh["all"] is mesh
+    assert (mesh.size(), mesh.get_local_rank(), mesh.get_coordinate()) == (1, 0, (0,))
+    with mesh:
+        assert zeros(2, 2).placements == (Replicate(),)
+    with pytest.raises(RuntimeError, match="No device mesh is currently active"):
+        zeros(2, 2)
+    with pytest.raises(KeyError, match="Valid mesh_dim_names are"):
+        mesh["other"]
+    with pytest.raises(ValueError, match="Mixing partial reduce types"):
+        distribute_tensor(torch.ones(2), init_device_mesh("cpu", (1, 1)), [Partial("sum"), Partial("max")])
+
+
+def test_names_that_are_not_built_say_so(mesh: DeviceMesh) -> None:
+    for call in (fsdp.FullyShardedDataParallel, lambda: fsdp.fully_shard(  # type: ignore[attr-defined]
+            torch.nn.Linear(2, 2), mp_policy=fsdp.MixedPrecisionPolicy(reduce_dtype=torch.float32)),
+            lambda: parallel.ColwiseParallel()._apply(torch.nn.Tanh(), mesh)):
+        with pytest.raises(NotImplementedError):
+            call()
+
+
+def test_mixed_precision_of_a_sharded_module(mesh: DeviceMesh) -> None:
+    policy = fsdp.MixedPrecisionPolicy(param_dtype=torch.float64, output_dtype=torch.float32)
+    model: Any = fsdp.fully_shard(torch.nn.Linear(2, 2), mesh=mesh, mp_policy=policy)
+    seen = []
+    model.register_forward_hook(lambda module, given, result: seen.append((given[0].dtype, result.dtype)))
+    model(torch.ones(1, 2)).sum().backward()
+    assert seen == [(torch.float32, torch.float32)]
+    assert model.weight.grad.dtype == model.weight.dtype == torch.float32
+    assert model.weight.grad.full_tensor().tolist() == [[1.0, 1.0]] * 2
+    model.unshard()
+    assert type(model.weight) is torch.Tensor
+    model.reshard()
+    assert type(model.weight) is not torch.Tensor
