@@ -31,9 +31,9 @@ def _over(cls: type[Any], data: Any) -> Any:
             AttributeError(f"'{type(data).__name__}' object has no attribute 'detach'"),
             because=f"{cls.__name__} takes a tensor", instead="make one with torch.tensor(...)")
     leaf = object.__new__(cls)
-    leaf._array, leaf._edge, leaf._meta = constant(data._array), None, None
+    leaf._array, leaf._edge, leaf._grad_meta = constant(data._array), None, None
     note_kind(leaf)
-    if data._meta is not None and data._meta.inference:
+    if data._grad_meta is not None and data._grad_meta.inference:
         meta_of(leaf).inference = True
     return leaf
 

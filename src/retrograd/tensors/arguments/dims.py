@@ -18,7 +18,7 @@ def array_of(name: str, value: Any, argument: str = "input", position: int = 1) 
     """The array of a tensor. Raises TypeError for anything else."""
     try:
         array: np.ndarray[Any, Any] = value._array
-        meta = value._meta
+        meta = value._grad_meta
     except AttributeError:
         raise not_a_tensor(name, value, argument, position) from None
     if meta is not None and meta.inference:

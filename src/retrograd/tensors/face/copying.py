@@ -50,7 +50,7 @@ def copy_of_leaf(self: TensorBase, memo: dict[int, Any], make: Callable[[], tupl
             "tensors#deepcopy-of-non-leaf", instead="copy a computed tensor with .clone(), or .detach() it first")
     new: TensorBase = leaf_of(*make(), self.requires_grad)
     memo[id(self)] = new
-    meta = self._meta
+    meta = self._grad_meta
     if meta is not None and meta.grad is not None:
         meta_of(new).grad = copy.deepcopy(meta.grad, memo)
     for name, value in vars(self).items():

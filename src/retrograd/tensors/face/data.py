@@ -41,8 +41,8 @@ def set_data(self: TensorBase, value: Any) -> None:
         raise noted(
             RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype"),
             "tensors#dtype-of-data", given=f"torch.{new.dtype.name}")
-    if self._meta is not None and (new.shape, new.dtype) != (self._array.shape, self._array.dtype):
-        self._meta.accumulator = self._meta.dormant = None      # its shape is the old one
+    if self._grad_meta is not None and (new.shape, new.dtype) != (self._array.shape, self._array.dtype):
+        self._grad_meta.accumulator = self._grad_meta.dormant = None      # its shape is the old one
     former = self._array
     put_behind(self, new)
     keep_tangents(self._array, former)

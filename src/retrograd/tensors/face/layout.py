@@ -50,7 +50,7 @@ def stride(self: Any, dim: int | None = None) -> Any:
 
 def _empty_steps(tensor: Any) -> tuple[int, ...]:
     """PyTorch's strides for a tensor without elements. NumPy's strides of such an array mean nothing."""
-    meta, array = tensor._meta, tensor._array
+    meta, array = tensor._grad_meta, tensor._array
     if meta is None or meta.base is None:
         return row_by_row(array.shape)
     base = meta.base._array

@@ -39,14 +39,14 @@ def as_subclass(self: Any, cls: type[S]) -> S:
     _check_class(cls)
     view = _alias(self)
     result: Any = object.__new__(cls)
-    result._array, result._edge, result._meta = view._array, view._edge, view._meta
+    result._array, result._edge, result._grad_meta = view._array, view._edge, view._grad_meta
     return result  # type: ignore[no-any-return]
 
 
 def leaf_of(cls: type[Any], array: Any, requires_grad: bool = False, inference: bool = False) -> Any:
     """A leaf of the class `cls` over an array; with `inference`, an inference tensor."""
     leaf = object.__new__(cls)
-    leaf._array, leaf._edge, leaf._meta = array, None, None
+    leaf._array, leaf._edge, leaf._grad_meta = array, None, None
     note_kind(leaf)
     if requires_grad:
         meta_of(leaf).leaf = True

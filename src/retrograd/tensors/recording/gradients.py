@@ -111,7 +111,8 @@ def _without_base(g: Any, faces: dict[int, Any]) -> Any:
     """The array of a gradient that only rules saw, or that is a view of another tensor; any other gradient as it is."""
     if type(g) is Results.interim:
         return g._array
-    view = isinstance(g, TensorBase) and g._meta is not None and g._meta.base is not None and id(g._array) not in faces
+    meta = g._grad_meta if isinstance(g, TensorBase) else None
+    view = meta is not None and meta.base is not None and id(g._array) not in faces
     return g._array if view and g._edge is None else g
 
 
@@ -225,7 +226,7 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
     no gradient aliases another. If no gradient reached the leaf (`g` is None), or if the leaf no longer requires grad,
     nothing is added.
     """
-    meta = leaf._meta
+    meta = leaf._grad_meta
     if g is not None and leaf._edge is not None:
         raise noted(
             RuntimeError("leaf variable has been moved into the graph interior"), "backward#leaf-moved-into-the-graph",
@@ -301,7 +302,7 @@ def _added(held: Any, g: Any) -> Any:
     It is a new tensor if a sparse gradient is held and the other is dense. Raises RuntimeError if the memory cannot be
     written to.
     """
-    if held._meta is None and local.thread.transform is None:
+    if held._grad_meta is None and local.thread.transform is None:
         try:
             writing(held._array)
             np.add(held._array, g, out=held._array, casting="unsafe")
@@ -333,7 +334,7 @@ def check_grad(tensor: Any, grad: Any) -> None:
         raise RuntimeError(f"attempting to assign a gradient with device type '{grad.device.type}' to a tensor with "
                            f"device type '{tensor.device.type}'. Please ensure that the gradient and the tensor are on "
                            "the same device")
-    meta = tensor._meta
+    meta = tensor._grad_meta
     wanted = (meta and meta.grad_dtype) or tensor._array.dtype
     if grad._array.dtype != wanted and not (meta and meta.any_grad):
         raise noted(
