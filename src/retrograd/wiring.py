@@ -44,6 +44,7 @@ def wire() -> None:
     Meta.tools = staticmethod(_meta)
     Compiler.compile = staticmethod(_compile)
     _Core.function = staticmethod(_function)
+    _Core.called, _Core.overloads, _Core.schema = staticmethod(_called), staticmethod(_overloads), staticmethod(_schema)
 
 
 def _refused(function: Any, found: list[Any], mode: Any) -> TypeError:
@@ -57,6 +58,18 @@ def _meta() -> ModuleType:
 
 def _compile(*args: Any, **kwargs: Any) -> Any:
     return reached("compilation.asking").compile(*args, **kwargs)
+
+
+def _called(overload: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return reached("dispatch.implementations").called(overload, args, kwargs)
+
+
+def _overloads(name: str) -> Any:
+    return reached("dispatch.core").overloads(name)
+
+
+def _schema(overload: Any) -> Any:
+    return reached("dispatch.core").schema_of(overload)
 
 
 @cache

@@ -13,6 +13,9 @@ class _Core:
     """What an operator of PyTorch's core calls. This layer does not know public functions, and `wiring` finds them."""
 
     function: Any                                          # gives the function or method of a name, or None
+    called: Any                                            # calls an overload
+    overloads: Any                                         # gives the schemas of a name by its overloads
+    schema: Any                                            # gives the schema of an overload, or None
 
 
 if not TYPE_CHECKING:

@@ -1,0 +1,86 @@
+"""Public functions while a mode is entered, or with a wrapper among the arguments: the way to the seam and back.
+
+Functions that make tensors, and those that draw numbers, go to handlers from here, since no operator on the seam stands
+for them. All other functions run as they are, while `dispatch` stands on the seam.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..foundations.devices import device as Device
+from ..foundations.modes import local as modes
+from ..tensors.recording.overriding import NOBODY, Otherwise
+from ..tensors.state.base import TensorBase
+from .calls import dispatch, handled, handles
+from .here import each_tensor, local, tensors_in
+from .makers import MAKERS
+from .wrapped import WrapperArray
+
+# Attributes that say what a tensor is, and need no operator.
+_FACTS = frozenset(("__set__", "__delete__"))
+
+
+def handler(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """The result of a public function; NOBODY if no handler may see its calls, or if it is to run now."""
+    here = local.here
+    if here.disabled:
+        return NOBODY
+    given = tensors_in((args, kwargs))
+    if not here.modes and not any([handles(x) for x in given]):
+        return NOBODY
+    passing = here.passing
+    if passing is not None and passing[0] == function and all([a is b for a, b in zip(passing[1], args)]):
+        return NOBODY
+    for tensor in given:
+        here.note(tensor)
+    if function.__name__ == "batch_norm" and len(args) > 2:
+        here.norm = args[1], args[2], kwargs.get("momentum", args[6] if len(args) > 6 else 0.1)
+    maker = MAKERS.get(function.__name__) if not modes.thread.levels else None
+    if maker is not None:
+        call = maker(args, dict(kwargs))
+        if call is not None:
+            return _finished(call, kwargs)
+    return _on_seam(function, args, kwargs, {id(tensor) for tensor in given})
+
+
+def _finished(call: tuple[Any, tuple[Any, ...], dict[str, Any]], kwargs: Mapping[str, Any]) -> Any:
+    """The result of a call that a maker has named. A function that makes tensors may be asked for `requires_grad`."""
+    result = handled(*call)
+    if kwargs.get("requires_grad"):
+        result.requires_grad_()
+    return result
+
+
+def _on_seam(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], given: set[int]) -> Any:
+    """The result of a function, while `dispatch` stands on the seam. `given` are the tensors among its arguments."""
+    here, thread = local.here, modes.thread
+    passing, before, fresh, under = here.passing, thread.transform, here.fresh, here.under
+    here.passing, here.fresh = (function, args), {}
+    if not thread.levels and before is not dispatch:
+        here.under, thread.transform = before, dispatch
+    try:
+        return each_tensor(function(*args, **kwargs), _Result(given, here.fresh))
+    finally:
+        here.passing, thread.transform = passing, before
+        here.fresh, here.under = fresh, under
+
+
+class _Result:
+    """Puts a tensor that a handler has returned in the place of the result over its array."""
+
+    def __init__(self, given: set[int], fresh: dict[int, Any]) -> None:
+        self.given, self.fresh = given, fresh
+
+    def __call__(self, tensor: TensorBase) -> Any:
+        if id(tensor) in self.given:
+            return tensor
+        array: Any = tensor._array
+        if type(array) is WrapperArray:
+            return array.shown(tensor)
+        made = self.fresh.pop(id(array), None)
+        if made is None or made is tensor or made._array is not array or made._edge or made._grad_meta:
+            return tensor
+        made._edge, made._grad_meta = tensor._edge, tensor._grad_meta
+        return made

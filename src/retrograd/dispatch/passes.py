@@ -1,0 +1,133 @@
+"""Backward passes under handlers: PyTorch's operators for the gradients of a node, and the aliases of saved results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..foundations.modes import local as modes
+from ..graph import faults
+from ..graph.engine import Pass
+from ..graph.node import hooks_of
+from ..graph.recorded_pass import RecordedPass
+from ..tensors.recording.recorder import RECORDER, TensorRecorder
+from ..tensors.state.base import plain
+from .calls import dispatch, send
+from .core import overload
+from .gradients import COMPOSED, GRADIENTS, Node
+from .here import local
+from .translation import order_of
+from .wrapped import WrapperArray
+
+# Under this key, a node keeps the arguments and the results of the call that made it, if a handler saw the call.
+_CALL = "call of dispatch"
+
+
+def watch_saving(node: Any, results: Sequence[Any], operands: Sequence[Any]) -> None:
+    """A watcher of recorded nodes: PyTorch saves a result as an alias of it, which a mode sees."""
+    if modes.thread.transform is not dispatch or getattr(node, "op", None) is None:
+        return
+    name, args = local.here.last
+    if (node.op.name in GRADIENTS or node.op.name in COMPOSED) and name == node.op.name:
+        hooks_of(node).metadata[_CALL] = args, [x._array for x in results]
+    if node.saved is None:
+        return
+    kept = zip(node.saves, node.saved) if isinstance(node.saved, tuple) else ()
+    for (kind, place), value in kept:
+        if kind == "out" and place == 0 and value is not None and not node.op.several:
+            alias(results[0])
+
+
+def alias(tensor: Any) -> Any:
+    """The alias of a saved result."""
+    return plain(send(overload("detach.default"), (tensor,), {}, lambda by: plain(tensor._array)))
+
+
+class _Recorder(TensorRecorder):
+    """The recorder of passes that handlers see. Programs see tensors of the class of the wrapper."""
+
+    def saved(self, node: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Saved values as tensors. PyTorch gives a rule an alias of a saved result, which a mode sees."""
+        tensors = super().saved(node, values)
+        if modes.thread.grad or node.op.several or modes.thread.transform is not dispatch:
+            return tensors
+        return tuple([alias(value) if kind == "out" and not place and value is not None else value
+                      for (kind, place), value in zip(node.saves, tensors)])
+
+    def unrecorded(self, node: Any, cotangent: Any, values: tuple[Any, ...] | None) -> tuple[Any, Any, Any]:
+        """How the rules compute: with tensors, call by call."""
+        return self.settled(cotangent), values and self.saved(node, values), None
+
+    def settled(self, value: Any) -> Any:
+        found = super().settled(value)
+        array = getattr(found, "_array", None)
+        return array.shown(found) if type(array) is WrapperArray else found
+
+
+_RECORDER = _Recorder()
+
+
+class DispatchPass(RecordedPass):
+    """A pass whose operators handlers see."""
+
+    @classmethod
+    def make(cls, starts: Any, *, recorder: Any, **options: Any) -> Pass:
+        """A pass of this class, if rules compute with tensors; the usual pass if no wrapper exists and no mode is on."""
+        return Pass(starts, recorder=None, **options) if recorder is None else cls(starts, recorder=_RECORDER, **options)
+
+    def run(self) -> Any:
+        """Run the pass with `dispatch` on the seam."""
+        here, thread = local.here, modes.thread
+        before, under = thread.transform, here.under
+        if before is not dispatch and not thread.levels:
+            here.under, thread.transform = before, dispatch
+        try:
+            return super().run()
+        finally:
+            thread.transform, here.under = before, under
+
+    def _by_rules(self, node: Any, cotangent: Any, saved: Any) -> Sequence[Any]:
+        if saved is not None:
+            self._use(node, saved, node.plan.arrays)
+        recorder: Any = self.recorder
+        if self._has_row(node):
+            return self._computed(node, recorder.settled(cotangent), saved)
+        if self.grad:
+            saved = saved and recorder.saved(node, saved)
+        else:
+            cotangent, saved, _ = recorder.unrecorded(node, cotangent, saved)
+        return self._each(node, cotangent, saved)
+
+    def _each(self, node: Any, cotangent: Any, saved: Any) -> Sequence[Any]:
+        """The gradients of a node by its rules, in PyTorch's order: by the names of the operands in the core."""
+        results: list[Any] = [None] * len(node.edges)
+        for index, rule, places in sorted(node.steps, key=lambda step: order_of(node.op)[step[0]]):
+            edge = node.edges[index]
+            if edge is not None and (self.wanted is None or edge in self.wanted):
+                try:
+                    results[index] = rule(cotangent, *[saved[i] for i in places])
+                except Exception as error:
+                    faults.in_rule(error, node, index)
+                    raise
+        return self.recorder.tied(node, results) if self.grad else results  # type: ignore[union-attr]
+
+    def gradients(self, node: Any, cotangent: Any) -> Sequence[Any]:
+        if not self._has_row(node):
+            return super().gradients(node, cotangent)
+        saved = node.saved
+        if saved is not None:
+            saved = [getattr(value, "_array", value) for value in self._values(node, saved)]
+        if node.op.several and not node.op.unfilled:
+            cotangent = self._filled(node, cotangent)
+        return self._computed(node, cotangent, saved)
+
+    def _has_row(self, node: Any) -> bool:
+        """Whether a handler saw the call that made a node, and the core has operators for its gradients."""
+        return not self.grad and modes.thread.transform is dispatch and (
+            node.hooks is not None and _CALL in node.hooks.metadata)
+
+    def _computed(self, node: Any, cotangent: Any, saved: Any) -> Sequence[Any]:
+        """The gradients of a node that has a row."""
+        needed = [edge is not None and (self.wanted is None or edge in self.wanted) for edge in node.edges]
+        found = Node(node, cotangent, saved or (), needed, *node.hooks.metadata[_CALL])
+        return [None if g is None else plain(g) for g in found.gradients()]
