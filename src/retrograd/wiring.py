@@ -20,6 +20,7 @@ from .foundations.names import PACKAGE, reached
 from .graph.hooks import Users
 from .graph.node import SavedReader
 from .ops import _Core
+from .tensors.face.subclassing import Wrapping
 from .tensors.interim import Interim, by_elements
 from .tensors.recording import calls, hooks, saved_values
 from .tensors.recording.overriding import Attention, Words
@@ -43,6 +44,7 @@ def wire() -> None:
     Words.refused = staticmethod(_refused)
     Meta.tools = staticmethod(_meta)
     Compiler.compile = staticmethod(_compile)
+    Wrapping.begin, Wrapping.make = staticmethod(_begin_dispatch), staticmethod(_make_wrapper)
     _Core.function = staticmethod(_function)
     _Core.called, _Core.overloads, _Core.schema = staticmethod(_called), staticmethod(_overloads), staticmethod(_schema)
 
@@ -58,6 +60,14 @@ def _meta() -> ModuleType:
 
 def _compile(*args: Any, **kwargs: Any) -> Any:
     return reached("compilation.asking").compile(*args, **kwargs)
+
+
+def _begin_dispatch() -> None:
+    reached("dispatch.modes").begin()
+
+
+def _make_wrapper(*args: Any, **options: Any) -> Any:
+    return reached("dispatch.wrappers").make_wrapper_subclass(*args, **options)
 
 
 def _called(overload: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

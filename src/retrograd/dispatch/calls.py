@@ -12,6 +12,7 @@ from ..foundations.modes import local as modes
 from ..kernels.meta import MetaArray
 from ..ops.framework import Op
 from ..ops.overloads import OpOverload
+from ..tensors.recording.overriding import disabled_torch_dispatch_impl
 from ..tensors.state.base import Results, TensorBase, plain
 from .core import arranged, schema_of
 from .here import Pending, beneath, each_tensor, local, tensors_in
@@ -62,11 +63,6 @@ def compute(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: boo
 
 # Handlers
 
-def disabled_torch_dispatch_impl(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-    """The `__torch_dispatch__` of a class whose instances handle no calls, such as Tensor."""
-    return NotImplemented
-
-
 def handles(tensor: Any) -> bool:
     """Whether the class of a tensor handles calls below autograd."""
     hook = getattr(type(tensor), "__torch_dispatch__", None)
@@ -112,7 +108,7 @@ def handled(func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 def _refused(func: OpOverload, found: list[Any], stack: list[Any]) -> TypeError:
     lines = [f"  - mode object {stack[-1]!r}"] if stack else []
     lines += [f"  - tensor subclass {type(tensor)!r}" for tensor in found]
-    return TypeError(f"Multiple dispatch failed for 'torch.ops.{func}'; all __torch_dispatch__ handlers returned "
+    return TypeError(f"Multiple dispatch failed for 'torch._ops.{func}'; all __torch_dispatch__ handlers returned "
                      "NotImplemented:\n\n" + "\n".join(lines) + "\n\nFor more information, try re-running with "
                      "TORCH_LOGS=not_implemented")
 

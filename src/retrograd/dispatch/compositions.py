@@ -117,6 +117,13 @@ def _slice(op: Op, call: Call, args: Args) -> Any:
     return _named(op, call, args, "slice.Tensor", x, dim, start, sys.maxsize if stop >= x.shape[dim] else stop, step)
 
 
+@composition("slice_backward")
+def _slice_backward(op: Op, call: Call, args: Args) -> Any:
+    g, shape, dim, start, stop, step = args
+    return _named(op, call, args, "slice_backward.default", g, list(shape), dim, start,
+                  sys.maxsize if stop >= shape[dim] else stop, step)
+
+
 @composition("split")
 def _split(op: Op, call: Call, args: Args) -> Any:
     x, sizes, dim = args

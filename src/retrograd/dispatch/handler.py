@@ -6,21 +6,17 @@ for them. All other functions run as they are, while `dispatch` stands on the se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from ..foundations.devices import device as Device
 from ..foundations.modes import local as modes
-from ..tensors.recording.overriding import NOBODY, Otherwise
+from ..tensors.recording.overriding import NOBODY
 from ..tensors.state.base import TensorBase
 from .calls import dispatch, handled, handles
 from .here import each_tensor, local, tensors_in
 from .makers import MAKERS
+from .passes import watch_saving
 from .wrapped import WrapperArray
-
-# Attributes that say what a tensor is, and need no operator.
-_FACTS = frozenset(("__set__", "__delete__"))
-
 
 def handler(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """The result of a public function; NOBODY if no handler may see its calls, or if it is to run now."""
@@ -57,13 +53,16 @@ def _on_seam(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], gi
     """The result of a function, while `dispatch` stands on the seam. `given` are the tensors among its arguments."""
     here, thread = local.here, modes.thread
     passing, before, fresh, under = here.passing, thread.transform, here.fresh, here.under
+    watchers = thread.watchers
     here.passing, here.fresh = (function, args), {}
+    if watch_saving not in watchers:
+        thread.watchers = (*watchers, watch_saving)
     if not thread.levels and before is not dispatch:
         here.under, thread.transform = before, dispatch
     try:
         return each_tensor(function(*args, **kwargs), _Result(given, here.fresh))
     finally:
-        here.passing, thread.transform = passing, before
+        here.passing, thread.transform, thread.watchers = passing, before, watchers
         here.fresh, here.under = fresh, under
 
 

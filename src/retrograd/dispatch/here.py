@@ -54,8 +54,9 @@ class Here:
         self.under: Transform | None = None
 
     def note(self, tensor: Any) -> None:
-        """Remember a tensor by its array."""
-        self.tensors[id(tensor._array)] = tensor
+        """Remember a tensor by its array. The array of a wrapper knows its tensor."""
+        if type(tensor._array) is not WrapperArray:
+            self.tensors[id(tensor._array)] = tensor
 
     def tensor_of(self, array: Any) -> Any:
         """The tensor that a handler is given for an array; a number for a constant of the package."""
@@ -63,12 +64,12 @@ class Here:
             number = self._number(array)
             if number is not None:
                 return number
+        if type(array) is WrapperArray:
+            return array.tensor()
         key = id(array)
         for found in (self.fresh.get(key), self.tensors.get(key)):
             if found is not None and found._array is array:
                 return found
-        if isinstance(array, WrapperArray):
-            return array.tensor()
         made = plain(array)
         self.note(made)
         return made

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..foundations.modes import before_message, local as modes
-from ..tensors.recording.overriding import Attention, Otherwise
+from ..tensors.recording.overriding import Attention, Otherwise, disabled_torch_dispatch_impl
 from . import compositions, implementations
 from .calls import dispatch
 from .handler import handler
@@ -78,6 +78,12 @@ class TorchDispatchMode:
     def push(cls, *args: Any, **kwargs: Any) -> Any:
         """A new mode, to be entered."""
         return cls(*args, **kwargs)
+
+
+def has_handler(kind: type[Any]) -> bool:
+    """Whether tensors of a class handle calls below autograd."""
+    hook = getattr(kind, "__torch_dispatch__", None)
+    return hook is not None and hook is not disabled_torch_dispatch_impl
 
 
 def _push_mode(mode: Any) -> None:

@@ -35,12 +35,13 @@ def watch_saving(node: Any, results: Sequence[Any], operands: Sequence[Any]) -> 
     kept = zip(node.saves, node.saved) if isinstance(node.saved, tuple) else ()
     for (kind, place), value in kept:
         if kind == "out" and place == 0 and value is not None and not node.op.several:
-            alias(results[0])
+            alias(value)
 
 
-def alias(tensor: Any) -> Any:
+def alias(array: Any) -> Any:
     """The alias of a saved result."""
-    return plain(send(overload("detach.default"), (tensor,), {}, lambda by: plain(tensor._array)))
+    tensor = local.here.tensor_of(array)
+    return plain(send(overload("detach.default"), (tensor,), {}, lambda by: plain(by.get(id(array), array))))
 
 
 class _Recorder(TensorRecorder):
@@ -51,7 +52,7 @@ class _Recorder(TensorRecorder):
         tensors = super().saved(node, values)
         if modes.thread.grad or node.op.several or modes.thread.transform is not dispatch:
             return tensors
-        return tuple([alias(value) if kind == "out" and not place and value is not None else value
+        return tuple([alias(value._array) if kind == "out" and not place and value is not None else value
                       for (kind, place), value in zip(node.saves, tensors)])
 
     def unrecorded(self, node: Any, cotangent: Any, values: tuple[Any, ...] | None) -> tuple[Any, Any, Any]:

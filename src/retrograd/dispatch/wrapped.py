@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import copy
 import copyreg
 import weakref
 from typing import Any, ClassVar
@@ -22,22 +23,21 @@ _new = object.__new__
 
 
 class WrapperArray(Geometry):
-    """The array of a wrapper. `nbytes` is the size that its memory would have, and `device` what the tensor says.
+    """The array of a wrapper. `nbytes` is the size that its memory would have, and `place` the device that the tensor names.
 
     The array keeps what the tensor has: its class and its attributes. So a graph that holds the array can make the
     tensor again after the program has let go of it. While one such array exists, rules compute with tensors. `fresh`
     says that a handler has just returned the tensor, which is to be the result of the call.
     """
 
-    __slots__ = ("__weakref__", "_held", "_kept", "_kind", "base", "device", "fresh", "layout", "like",
-                 "nbytes")
+    __slots__ = ("__weakref__", "_held", "_kept", "_kind", "base", "fresh", "layout", "like", "nbytes", "place")
     __array_ufunc__: ClassVar[None] = None
 
-    def __init__(self, shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...] | None, device: Device,
+    def __init__(self, shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...] | None, place: Device,
                  layout: Any) -> None:
         lying = without_memory(shape, dtype, strides)
         self.like, self.base, self.nbytes = lying.like, lying.base, lying.nbytes
-        self.device, self.layout, self.fresh = device, layout, False
+        self.place, self.layout, self.fresh = place, layout, False
         alive.add(id(self))
 
     def __del__(self, forget: Any = alive.discard) -> None:
@@ -54,7 +54,7 @@ class WrapperArray(Geometry):
     def belong(self, tensor: Any) -> None:
         """Note the tensor of this array. A tensor with slots is kept, since its slots are nowhere else."""
         self._kind, self._kept = type(tensor), vars(tensor)
-        self._held: Any = tensor if _has_slots(self._kind) else weakref.ref(tensor)
+        self._held: Any = tensor if slots_of(self._kind) else weakref.ref(tensor)
 
     def tensor(self) -> Any:
         """The tensor of this array, or another one of its class with the same attributes if it is gone."""
@@ -67,10 +67,40 @@ class WrapperArray(Geometry):
         made._array, made._edge, made._grad_meta = self, None, None
         vars(made).update(self._kept)
         if type(self._held) is not weakref.ref:
-            for name in copyreg._slotnames(self._kind):  # type: ignore[attr-defined]
-                if hasattr(self._held, name) and name not in _OWN:
+            for name in slots_of(self._kind):
+                if hasattr(self._held, name):
                     setattr(made, name, getattr(self._held, name))
         return made
+
+    def deepcopied(self, tensor: Any, memo: dict[int, Any]) -> Any:
+        """A deep copy of the tensor, by its class: `clone()` makes it. Raises RuntimeError if the clone has another class.
+        """
+        if id(tensor) in memo:
+            return memo[id(tensor)]
+        if not tensor.is_leaf:
+            raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+                               "protocol at the moment.")
+        made = tensor.detach().clone()
+        if type(made) is not type(tensor):
+            raise RuntimeError("The default implementation of __deepcopy__() for wrapper subclasses only works for "
+                               "subclass types that implement clone() and for which cloning returns another instance "
+                               "of the same subclass. You should either properly implement clone() for your subclass "
+                               "or override __deepcopy__() if it is intended behavior for clone() to return an "
+                               "instance of a different type.")
+        memo[id(tensor)] = made
+        if tensor.requires_grad:
+            made.requires_grad_()
+        if tensor.grad is not None:
+            made.grad = copy.deepcopy(tensor.grad, memo)
+        vars(made).update(copy.deepcopy(vars(tensor), memo))
+        return made
+
+    def reduced(self, tensor: Any) -> tuple[Any, ...]:
+        """The contents of a pickle: the geometry and the attributes."""
+        lie = tuple([step // self.like.itemsize for step in self.like.strides])
+        slots = {name: getattr(tensor, name) for name in slots_of(type(tensor)) if hasattr(tensor, name)}
+        return rebuilt, (type(tensor), self.like.shape, lie, self.like.dtype, self.place, tensor.requires_grad,
+                         {**vars(tensor), **slots})
 
     def shown(self, tensor: Any) -> Any:
         """The tensor that programs see for `tensor`, a new result over this array: one of the class of wrappers."""
@@ -86,11 +116,25 @@ class WrapperArray(Geometry):
         return found
 
 
-_OWN = frozenset(("_array", "_edge", "_grad_meta"))
+_OWN = frozenset(("_array", "_edge", "_grad_meta", "__weakref__", "__dict__"))
 
 
-def _has_slots(kind: type[Any]) -> bool:
-    return bool({*copyreg._slotnames(kind)} - _OWN - {"__weakref__", "__dict__"})  # type: ignore[attr-defined]
+def slots_of(kind: type[Any]) -> list[str]:
+    """The slots that a class of wrappers has beside those of tensors."""
+    return [name for name in copyreg._slotnames(kind) if name not in _OWN]  # type: ignore[attr-defined]
+
+
+def rebuilt(kind: type[Any], shape: Any, strides: Any, dtype: Any, place: Any, requires_grad: bool, state: Any) -> Any:
+    """A wrapper from its pickle."""
+    made = _new(kind)
+    array = WrapperArray(shape, dtype, strides, place, None)
+    made._array, made._edge, made._grad_meta = array, None, None
+    for name, value in state.items():
+        setattr(made, name, value)
+    array.belong(made)
+    if requires_grad:
+        made.requires_grad_()
+    return made
 
 
 def is_wrapper(tensor: Any) -> bool:

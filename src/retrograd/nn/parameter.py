@@ -67,7 +67,7 @@ class Parameter(Tensor, metaclass=_ParameterType):
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         if (isinstance(data, TensorBase) and not isinstance(data, cls) and type(data) not in (Tensor, Parameter)
-                and isinstance(data._array, np.ndarray)):
+                and plain_class(type(data)) is type(data)):
             return _of_subclass(data, requires_grad)
         parameter = _over(plain_class(cls), data)      # `type(p)` of a parameter on meta makes one on any device
         if requires_grad and parameter._array.dtype not in DIFFERENTIABLE:

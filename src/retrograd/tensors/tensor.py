@@ -68,8 +68,8 @@ class Tensor(Methods):
 
     @public_property
     def device(self) -> device:
-        """The device of the memory: the CPU."""
-        return CPU
+        """The device of the memory: the CPU. A wrapper says the device that it was made with."""
+        return getattr(self._array, "place", CPU)
 
     @public_property
     def ndim(self) -> int:

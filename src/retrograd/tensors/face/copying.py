@@ -33,6 +33,9 @@ def deepcopy(self: TensorBase, memo: dict[int, Any]) -> TensorBase:
 
     Raises RuntimeError for a tensor that is no leaf.
     """
+    apart = getattr(self._array, "deepcopied", None)             # of a wrapper
+    if apart is not None:
+        return apart(self, memo)  # type: ignore[no-any-return]
     return copy_of_leaf(self, memo, lambda: (type(self), copied_memory(self._array, memo)))
 
 
@@ -109,6 +112,9 @@ def reduced(self: TensorBase, protocol: Any) -> tuple[Any, ...]:
     """
     if local.thread.functions:
         _check_outside(self)
+    apart = getattr(self._array, "reduced", None)
+    if apart is not None:
+        return apart(self)  # type: ignore[no-any-return]
     array, layout = np.asarray(self._array), None
     if not array.flags.c_contiguous:
         layout = array.shape, array.strides

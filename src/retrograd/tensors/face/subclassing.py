@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
 
@@ -12,7 +13,7 @@ from ...foundations.dtypes import DIFFERENTIABLE
 from ...ops.shape import alias
 from ..arguments.options import check_tensor
 from ..recording.calls import recorded
-from ..recording.overriding import torch_function
+from ..recording.overriding import disabled_torch_dispatch_impl, torch_function
 from ..state.base import Results, TensorBase, meta_of, note_kind
 
 S = TypeVar("S")
@@ -75,13 +76,35 @@ def kept() -> frozenset[Any]:
     return frozenset(vars(Results.tensor)[name].__get__ for name in ("grad", "_base"))
 
 
+class Wrapping:
+    """Classes that handle calls below autograd, and wrappers of tensors. A higher layer defines them, for `wiring`."""
+
+    begin: Callable[[], None]                                 # prepares the dispatch of calls to such classes
+    make: Callable[..., Any]                                  # makes a wrapper
+
+
+def make_wrapper_subclass(cls: type[S], size: Any, *args: Any, **options: Any) -> S:
+    """A tensor of the class `cls` that has a size, and no memory. The class computes with what the tensor wraps.
+
+    `options` are strides, storage_offset, memory_format, dtype, layout, device, pin_memory and requires_grad.
+    """
+    return Wrapping.make(cls, size, *args, **options)  # type: ignore[no-any-return]
+
+
 class SubclassMethods:
     """What a class derived from Tensor needs."""
 
     __slots__ = ()
+    __torch_dispatch__ = staticmethod(disabled_torch_dispatch_impl)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__torch_dispatch__" in vars(cls):
+            Wrapping.begin()
 
     as_subclass = as_subclass
     _make_subclass = staticmethod(make_subclass)
+    _make_wrapper_subclass = staticmethod(make_wrapper_subclass)
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:

@@ -32,7 +32,7 @@ from ...ops.basic import cast, copy, copy_into
 from ...ops.creation import full_beside
 from ...ops.elementwise.arithmetic import add
 from ..arguments.size import Size
-from ..state.base import Results, TensorBase, constant, edge_of, plain, requires
+from ..state.base import Results, TensorBase, constant, edge_of, plain, requires, shown
 from .calls import recorded
 from .inplace import check_writable, over
 from .recorder import RECORDER
@@ -104,6 +104,8 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
         thread.passes -= 1
     if recorder is not None and not create_graph:          # the rules computed with tensors, but recorded nothing
         found = {edge: _without_base(g, faces) for edge, g in found.items()}
+    if recorder is not None:
+        return {edge: shown(as_tensor(g, faces)) for edge, g in found.items()}
     return {edge: as_tensor(g, faces) for edge, g in found.items()} if found else found
 
 
@@ -243,7 +245,7 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
             elif held is not None:
                 meta.grad = _added(held, g)
             elif local.thread.transform is not None:
-                meta.grad = plain(copy.run(g, _layout_of_gradient(leaf._array, g)))
+                meta.grad = shown(plain(copy.run(g, _layout_of_gradient(leaf._array, g))))
             elif own == ALONE and leaf._array.flags.c_contiguous:
                 meta.grad = plain(g)
             elif isinstance(g, OtherArray):
