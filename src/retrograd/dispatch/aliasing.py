@@ -1,4 +1,4 @@
-"""What the class of a wrapper calls at the end of its `__torch_dispatch__`: results that share memory with arguments."""
+"""What the class of a wrapper calls at the end of its `__torch_dispatch__`: results that share memory."""
 
 from __future__ import annotations
 

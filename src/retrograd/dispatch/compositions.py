@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.devices import CPU
 from ..kernels.meta import MetaArray, without_memory
 from ..ops.framework import Op
+from ..ops.images.resampling import RESIZINGS
 from ..ops.networks.activations import gelu_tanh
 from ..tensors.arguments.options import contiguous_format, preserve_format
-from ..tensors.state.base import plain
-from .calls import Parts, replaced, send
+from ..tensors.state.base import TensorBase, plain
+from .calls import Parts, handled, replaced, send
 from .core import overload
 from .here import local
 from .rows import REDUCTIONS
@@ -145,7 +147,7 @@ def _new_full(op: Op, call: Call, args: Args) -> Any:
 @composition("all", "any")
 def _all(op: Op, call: Call, args: Args) -> Any:
     x, axes, keepdim = args
-    if axes is None:
+    if not keepdim and (axes is None or len(axes) == x.ndim != 1):
         return _named(op, call, args, f"{op.name}.default", x)
     if len(axes) == 1:
         return _named(op, call, args, f"{op.name}.dim", x, axes[0], keepdim)
@@ -180,12 +182,14 @@ def _total(target: Any, weight: Any, ignore_index: int, out: Any, reduction: str
 
 @composition("log_sigmoid")
 def _log_sigmoid(op: Op, call: Call, args: Args) -> Any:
-    """The core also returns memory for the backward pass, which is empty here."""
+    """The core also returns memory for the backward pass, which nothing needs here."""
     def run(by: dict[int, Any]) -> Any:
         out = computed(op, call, args, False, by)
-        return out, plain(np.zeros(0, out._array.dtype))
+        return out, out.new_zeros(out.shape)
 
-    return send(overload("log_sigmoid_forward.default"), tuple(as_values([args[0]])), {}, run)[0]
+    out, memory = send(overload("log_sigmoid_forward.default"), tuple(as_values([args[0]])), {}, run)
+    keep(out, memory=local.here.tensor_of(memory))
+    return out
 
 
 @composition("gelu")
@@ -213,7 +217,7 @@ def _batch_norm(op: Op, call: Call, args: Args) -> Any:
 
     out, center, rstd = send(overload("native_batch_norm.default"), (
         *as_values([x, weight, bias]), mean, variance, training, momentum, eps), {}, run)
-    keep(out, norm_mean=mean, norm_var=variance)
+    keep(out, norm_mean=mean, norm_var=variance, norm_saved=[local.here.tensor_of(each) for each in (center, rstd)])
     if not training:
         return out
     return out, center, rstd, of_kernel[0]._array if of_kernel else rstd
@@ -242,3 +246,36 @@ def as_values_of(**named: Any) -> dict[str, Any]:
     """Arguments by name as handlers get them, without those that are None."""
     return {name: as_values(value) for name, value in named.items() if value is not None}
 
+
+
+@composition("where")
+def _where(op: Op, call: Call, args: Args) -> Any:
+    """A number becomes a tensor first."""
+    condition, *values = as_values(args)
+    dtype = next((v.dtype for v in values if isinstance(v, TensorBase)), None)
+    found = [v if isinstance(v, TensorBase) else handled(overload("scalar_tensor.default"), (v,), {
+        "dtype": dtype, "device": CPU}) for v in values]
+    return send(overload("where.self"), (condition, *found), {}, partial(computed, op, call, args, False))
+
+
+# Resampling of images
+
+def _resampled(op: Op, call: Call, args: Args) -> Any:
+    """The core has an operator for each mode and number of dims, which is given sizes and factors."""
+    x, axes = args
+    name = op.name.removesuffix("_backward")
+    smooth = "Nearest" not in name
+    aliasing, exact = name.endswith("Aa"), "Exact" in name
+    word = name.removeprefix("Upsample").removesuffix("Aa").removesuffix("Exact").lower()
+    if exact:
+        word = f"nearest_exact{name[-2].lower()}d"
+    word = f"{'_' if exact or aliasing else ''}upsample_{word}{'_aa' if aliasing else ''}"
+    new, factors, corners = [a[2] for a in axes], [a[4] for a in axes], [axes[0][5]] * smooth
+    if op.name.endswith("_backward"):
+        old = [*x.shape[:2], *[a[1] for a in axes]]
+        return _named(op, call, args, f"{word}_backward.default", x, new, old, *corners, *factors)
+    return _named(op, call, args, f"{word}.default", x, new, *corners, *factors)
+
+
+composition(*[each.name for each in RESIZINGS if "Lanczos" not in each.name and each.name.startswith("Upsample")])(
+    _resampled)

@@ -87,6 +87,8 @@ def _fits(argument: Argument, value: Any, name: str) -> bool:
         return isinstance(value, _NUMBERS)
     if argument.kind == "str":
         return isinstance(value, str)
+    if argument.kind in ("Generator", "Device", "Layout", "MemoryFormat"):
+        return not isinstance(value, (*_NUMBERS, str, list, tuple))
     if argument.kind == "ScalarType":
         return isinstance(value, torch_dtype)
     return argument.kind != "bool" or isinstance(value, (bool, int))
@@ -99,7 +101,7 @@ def arranged(schema: Schema, values: Sequence[Any], named: dict[str, Any]) -> tu
     count = max([i + 1 for i, a in enumerate(positional) if a.name in given], default=0)
     while count and _is_default(positional[count - 1], given.get(positional[count - 1].name)):
         count -= 1
-    args = [_as_listed(a, given[a.name] if a.name in given else a.default_value) for a in positional[:count]]
+    args = [_as_listed(a, given.get(a.name, a.default_value)) for a in positional[:count]]
     kwargs = {a.name: given[a.name] for a in schema.arguments
               if a.kwarg_only and a.name in given and not _is_default(a, given[a.name])}
     return tuple(args), kwargs

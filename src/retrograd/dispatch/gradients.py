@@ -6,7 +6,6 @@ place. Its numbers are those of the rules.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -15,8 +14,8 @@ from ..foundations.modes import standing
 from ..ops.tables import Table, table
 from ..tensors.meta.inference import infer
 from ..tensors.state.base import plain
-from .compositions import kept
 from .calls import as_tensors, handled, holds_meta, replaced, send
+from .compositions import kept
 from .core import overload
 from .here import local
 from .rows import call_in
@@ -56,9 +55,6 @@ class Node:
     def gradients(self) -> list[Any]:
         """The gradients of the operands by operators of the core."""
         found: list[Any] = [None] * len(self.needed)
-        composed = COMPOSED.get(self.op.name)
-        if composed is not None:
-            return composed(self)
         for order, name, names, arguments in rows_of(self.op):
             if not any([self.needed[i] for i in order if i < len(found)]):
                 continue
@@ -68,6 +64,10 @@ class Node:
                 if i < len(found) and self.needed[i]:
                     found[i] = g
         return found
+
+    def tensor(self, array: Any) -> Any:
+        """An array of an index as handlers get it; None for a dim without one."""
+        return as_values(array)
 
     def call(self, name: str, *values: Any) -> Any:
         """The tensor that an operator of the core returns."""
@@ -124,7 +124,7 @@ _PLAIN: Any = _passed
 
 
 # What operators of the core return, and those here do not.
-KEPT = ("logsumexp", "norm_mean", "norm_var", "total_weight")
+KEPT = ("logsumexp", "memory", "norm_mean", "norm_saved", "norm_var", "total_weight")
 # Rows: the operands, and the operator of the core that computes their gradients. `g` is the gradient that has arrived,
 # `needed` says of each operand whether its gradient is needed, and the other names are those of the operator here.
 GRADIENTS: Table[str, str] = table("A dispatch mode sees its gradients as {}", {
@@ -132,22 +132,27 @@ GRADIENTS: Table[str, str] = table("A dispatch mode sees its gradients as {}", {
     "adaptive_avg_pool3d": "x: _adaptive_avg_pool3d_backward(g, x)",
     "adaptive_max_pool2d": "x: adaptive_max_pool2d_backward(g, x, indices)",
     "adaptive_max_pool3d": "x: adaptive_max_pool3d_backward(g, x, indices)",
-    "attention": ("q k v: _scaled_dot_product_flash_attention_for_cpu_backward(g, q, k, v, out, logsumexp, 0.0, causal, "
-                  "attn_mask=mask, scale=scale)"),
+    "attention": ("q k v: _scaled_dot_product_flash_attention_for_cpu_backward(g, q, k, v, out, logsumexp, 0.0, "
+                  "causal, attn_mask=mask, scale=scale)"),
     "avg_pool2d":
         "x: avg_pool2d_backward(g, x, kernel, stride, padding, ceil_mode, count_include_pad, divisor)",
     "avg_pool3d":
         "x: avg_pool3d_backward(g, x, kernel, stride, padding, ceil_mode, count_include_pad, divisor)",
-    "batch_norm": ("x weight bias: native_batch_norm_backward(g, x, weight, norm_mean, norm_var, mean, rstd, True, eps, "
-                   "needed)"),
+    "batch_norm": ("x weight bias: native_batch_norm_backward(g, x, weight, norm_mean, norm_var, mean, rstd, True, "
+                   "eps, needed)"),
+    "batch_norm_by": ("x weight bias: native_batch_norm_backward(g, x, weight, norm_mean, norm_var, norm_saved[0], "
+                      "norm_saved[1], False, eps, needed[:3])"),
     "binary_cross_entropy": "x: binary_cross_entropy_backward(g, x, y, weight, reduced(reduction))",
-    "convolution": ("x weight bias: convolution_backward(g, x, weight, None if bias is None else [bias.shape[0]], stride, padding, "
-                    "dilation, transposed, output_padding, groups, needed)"),
+    "celu": "x: elu_backward(g, alpha, scale, input_scale, False, x)",
+    "convolution": ("x weight bias: convolution_backward(g, x, weight, None if bias is None else [bias.shape[0]], "
+                    "stride, padding, dilation, transposed, output_padding, groups, needed)"),
     "elu": "x: elu_backward(g, alpha, scale, input_scale, False, x)",
     "embedding": "weight: embedding_dense_backward(g, index, weight.shape[0], -1 if padding is None else padding, "
                  "by_count)",
     "gelu": "x: gelu_backward(g, x)",
     "glu": "x: glu_backward(g, x, dim)",
+    "grid_sampler_2d":
+        "x grid: grid_sampler_2d_backward(g, x, grid, sampling(mode), sampling(padding), align, needed)",
     "group_norm": ("x weight bias: native_group_norm_backward(g, x, mean, rstd, weight, x.shape[0], x.shape[1], "
                    "prod(x.shape[2:]), groups, needed)"),
     "hardshrink": "x: hardshrink_backward(g, x, lambd)",
@@ -159,6 +164,7 @@ GRADIENTS: Table[str, str] = table("A dispatch mode sees its gradients as {}", {
     "layer_norm": ("x weight bias: native_layer_norm_backward(g, x, list(x.shape[-rank:]), mean, rstd, weight, bias, "
                    "needed)"),
     "leaky_relu": "x: leaky_relu_backward(g, x, negative_slope, False)",
+    "log_sigmoid": "x: log_sigmoid_backward(g, x, memory)",
     "max_pool2d_with_indices":
         "x: max_pool2d_with_indices_backward(g, x, kernel, stride, padding, dilation, ceil_mode, indices)",
     "max_pool3d_with_indices":
@@ -168,6 +174,8 @@ GRADIENTS: Table[str, str] = table("A dispatch mode sees its gradients as {}", {
     "nll_loss": "x: nll_loss_backward(g, x, target, weight, reduced(reduction), ignore_index, total_weight)",
     "nll_loss2d": "x: nll_loss2d_backward(g, x, target, weight, reduced(reduction), ignore_index, total_weight)",
     "prelu": "x weight: _prelu_kernel_backward(g, x, weight)",
+    **{f"{kind}_pad{n}d": f"x: {kind}_pad{n}d_backward(g, x, pad)" for kind in ("reflection", "replication")
+       for n in (1, 2, 3)},
     "silu": "x: silu_backward(g, x)",
     "smooth_l1_loss": "x: smooth_l1_loss_backward(g, x, y, reduced(reduction), beta); "
                       "y: smooth_l1_loss_backward(g, y, x, reduced(reduction), beta)",
@@ -187,59 +195,3 @@ def rows_of(op: Any) -> list[tuple[tuple[int, ...], str, list[str], Callable[...
         name, names, arguments = call_in(call, ("g", "needed", *KEPT, *op.arguments, *op.outputs))
         found.append((tuple([op.arguments.index(each) for each in operands.split()]), name, names, arguments))
     return found
-
-
-# Gradients that are several operators of the core
-
-def _of_product(node: Node) -> list[Any]:
-    """The gradients of a product of matrices. That of a factor whose columns lie one after another is made so, too."""
-    g, x, y = node.g, node.value("x"), node.value("y")
-    found: list[Any] = [None, None]
-    if node.needed[1]:
-        found[1] = (node.call("t.default", node.call("mm.default", node.call("t.default", g), x))
-                    if _by_columns(y) else node.call("mm.default", node.call("t.default", x), g))
-    if node.needed[0]:
-        found[0] = (node.call("t.default", node.call("mm.default", y, node.call("t.default", g)))
-                    if _by_columns(x) else node.call("mm.default", g, node.call("t.default", y)))
-    return [None if each is None else each._array for each in found]
-
-
-def _by_columns(x: Any) -> bool:
-    return bool(x.stride(0) == 1 and x.stride(1) == x.size(0))
-
-
-def _of_stacks(node: Node) -> list[Any]:
-    """The gradients of products of stacks of matrices."""
-    g, x, y = node.g, node.value("x"), node.value("y")
-    found: list[Any] = [None, None]
-    if node.needed[1]:
-        found[1] = node.call("bmm.default", node.call("transpose.int", x, 1, 2), g)._array
-    if node.needed[0]:
-        found[0] = node.call("bmm.default", g, node.call("transpose.int", y, 1, 2))._array
-    return found
-
-
-def _of_mean(node: Node) -> list[Any]:
-    """The gradient of a mean."""
-    x, g = node.args[0], node.g
-    axes, keepdim = (node.args[1], node.args[2]) if len(node.args) > 2 else (None, False)
-    axes = range(x.ndim) if axes is None else sorted([axis % x.ndim for axis in axes])
-    if g.dim() and not keepdim:
-        for axis in axes:
-            g = node.call("unsqueeze.default", g, axis)
-    count = math.prod([x.shape[axis] for axis in axes])
-    return [node.call("div.Scalar", node.call("expand.default", g, list(x.shape)), count)._array]
-
-
-def _of_squeeze(node: Node) -> list[Any]:
-    """The gradient of a tensor that has lost dims of one element."""
-    x, g = node.args[0], node.g
-    axes = node.args[1] if len(node.args) > 1 else range(x.ndim)
-    axes = sorted([axis % x.ndim for axis in ([axes] if isinstance(axes, int) else axes)]) if x.ndim else []
-    for axis in axes:
-        if x.shape[axis] == 1:
-            g = node.call("unsqueeze.default", g, axis)
-    return [g._array]
-
-
-COMPOSED: dict[str, Callable[[Node], list[Any]]] = {"squeeze": _of_squeeze, "bmm": _of_stacks, "mean": _of_mean, "mm": _of_product}

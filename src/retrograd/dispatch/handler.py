@@ -18,6 +18,7 @@ from .makers import MAKERS
 from .passes import watch_saving
 from .wrapped import WrapperArray
 
+
 def handler(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """The result of a public function; NOBODY if no handler may see its calls, or if it is to run now."""
     here = local.here
@@ -31,8 +32,9 @@ def handler(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> 
         return NOBODY
     for tensor in given:
         here.note(tensor)
-    if function.__name__ == "batch_norm" and len(args) > 2:
-        here.norm = args[1], args[2], kwargs.get("momentum", args[6] if len(args) > 6 else 0.1)
+    if function.__name__ in ("batch_norm", "native_batch_norm"):
+        here.norm = tuple([args[i] if len(args) > i else kwargs.get(name) for i, name in (
+            (3, "running_mean"), (4, "running_var"), (6, "momentum"))])
     maker = MAKERS.get(function.__name__) if not modes.thread.levels else None
     if maker is not None:
         call = maker(args, dict(kwargs))

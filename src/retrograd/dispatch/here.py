@@ -30,15 +30,20 @@ class Here:
     """The state of one thread.
 
     `modes` are the modes that may handle the next call, the innermost last. `handling` says that a handler runs, so
-    operators are called below autograd. `pending` are the calls that handlers have received, the innermost last.
-    `passing` is a call of a public function that goes on to the function itself. `tensors` holds tensors that were seen
-    by the identity of their arrays, and `fresh` those that handlers have returned and that are not yet results. `last` is
-    the name of the last operator that handlers have received, and its arguments. `norm` holds the arguments of a batch norm that its operator here does not have, and `outside` the state of the thread
-    before the first mode was entered.
-    `disabled` says that neither modes nor classes handle calls. `under` is the transform below all modes.
+    operators are called below autograd. `disabled` says that nobody handles calls. `under` is the transform below all
+    modes, and `outside` the state of the thread before the first mode was entered.
+
+    `pending` are the calls that handlers have received, the innermost last. `passing` is a call of a public function
+    that goes on to the function itself. `last` is the name of the last operator that handlers have received, with its
+    arguments. `norm` holds the arguments of a batch norm that its operator here does not have. `saved` are the
+    identities of the arrays that the node of a running rule has saved.
+
+    `tensors` holds tensors that were seen, by the identity of their arrays, and `fresh` those that handlers have
+    returned and that are not yet results. `numbers` are the constants of the package.
     """
 
-    __slots__ = ("disabled", "fresh", "handling", "last", "modes", "norm", "numbers", "outside", "passing", "pending", "tensors", "under")
+    __slots__ = ("disabled", "fresh", "handling", "last", "modes", "norm", "numbers", "outside", "passing", "pending",
+                 "saved", "tensors", "under")
 
     def __init__(self) -> None:
         self.modes: list[Any] = []
@@ -51,6 +56,7 @@ class Here:
         self.last: tuple[str, tuple[Any, ...]] = ("", ())
         self.norm: tuple[Any, ...] = ()
         self.outside: tuple[Any, ...] = ()
+        self.saved: set[int] | None = None
         self.under: Transform | None = None
 
     def note(self, tensor: Any) -> None:

@@ -46,6 +46,8 @@ def implementation(func: OpOverload) -> Callable[..., Any]:
     if op is not None:
         return recorded(op)
     name = packet.__name__
+    if name in _METHODS:
+        return _METHODS[name]
     if _Core.function(name) is None or name in _OTHERS:
         found = _by_row(func) or _by_gradient(func)
         if found is not None:
@@ -54,7 +56,13 @@ def implementation(func: OpOverload) -> Callable[..., Any]:
 
 
 # Names that are functions of other arguments in programs.
-_OTHERS = frozenset(("embedding", "mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "soft_margin_loss"))
+_OTHERS = frozenset(("embedding", "mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy",
+                     "soft_margin_loss"))
+
+
+_METHODS: dict[str, Callable[..., Any]] = {
+    "_local_scalar_dense": lambda x: x.item(), "lift_fresh": lambda x: x, "alias": lambda x: x.view(x.shape),
+    "bernoulli": lambda x, p=None, **options: x.bernoulli(**options) if p is None else x.bernoulli(p, **options)}
 
 
 @cache
@@ -113,7 +121,7 @@ def _given(func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> t
     if schema is None:
         return [*args], kwargs
     values = {a.name: value for a, value in zip(schema.arguments, args)} | kwargs
-    full = {a.name: values[a.name] if a.name in values else a.default_value for a in schema.arguments}
+    full = {a.name: values.get(a.name, a.default_value) for a in schema.arguments}
     return [full[a.name] for a in schema.arguments if not a.kwarg_only], full
 
 
@@ -125,7 +133,8 @@ def _values(op: Op, places: dict[str, tuple[int | str, bool]], func: OpOverload,
     for argument in op.arguments:
         place, word = places[argument]
         value = positional[place] if isinstance(place, int) else named[place]
-        value = tuple(value) if isinstance(value, list) and not any([isinstance(v, TensorBase) for v in value]) else value
+        if isinstance(value, list) and not any([isinstance(v, TensorBase) for v in value]):
+            value = tuple(value)
         value = value.dtype if isinstance(value, torch_dtype) else value
         found.append(_WORDS[value] if word else value)
     return found

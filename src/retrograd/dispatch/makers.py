@@ -7,8 +7,10 @@ from typing import Any
 
 from ..foundations.devices import device as Device
 from ..tensors.arguments.options import shape_of
+from ..tensors.functions.creation.creation import tensor as _tensor
 from ..tensors.state.base import TensorBase
 from .core import arranged, chosen, overload, overloads
+from .here import beneath, local
 
 CPU = Device("cpu")
 Named = tuple[Any, tuple[Any, ...], dict[str, Any]]
@@ -85,6 +87,13 @@ def _in_place(name: str, *names: str) -> Maker:
     return make
 
 
+def _lifted(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Named | None:
+    """A tensor of numbers: PyTorch makes it without a handler, and hands it over then."""
+    with beneath([], local.here.under):
+        made = _tensor(*args, **{key: value for key, value in kwargs.items() if key != "requires_grad"})
+    return overload("lift_fresh.default"), (made,), {}
+
+
 def _number(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Named | None:
     if args[0]._array.size != 1:
         return None
@@ -104,6 +113,8 @@ MAKERS: dict[str, Maker] = {
     "randint_like": _like("randint_like", "input", "low", "high"),
     "normal_": _in_place("normal_", "", "mean", "std"), "uniform_": _in_place("uniform_", "", "from", "to"),
     "bernoulli_": _in_place("bernoulli_", "", "p"), "exponential_": _in_place("exponential_", "", "lambd"),
-    "random_": _in_place("random_", "", "from", "to"), "bernoulli": _in_place("bernoulli", "input"),
-    "detach": _in_place("detach", "input"), "item": _number,
+    "random_": _in_place("random_", "", "from", "to"), "bernoulli": _in_place("bernoulli", "input", "p"),
+    "detach": _in_place("detach", "input"), "item": _number, "tensor": _lifted,
+    "equal": _in_place("equal", "input", "other"),
+    "allclose": _in_place("allclose", "input", "other", "rtol", "atol", "equal_nan"),
 }

@@ -10,11 +10,12 @@ from ..graph import faults
 from ..graph.engine import Pass
 from ..graph.node import hooks_of
 from ..graph.recorded_pass import RecordedPass
-from ..tensors.recording.recorder import RECORDER, TensorRecorder
+from ..tensors.recording.recorder import TensorRecorder
 from ..tensors.state.base import plain
 from .calls import dispatch, send
+from .composed_gradients import COMPOSED, composed
 from .core import overload
-from .gradients import COMPOSED, GRADIENTS, Node
+from .gradients import GRADIENTS, Node
 from .here import local
 from .translation import order_of
 from .wrapped import WrapperArray
@@ -34,7 +35,7 @@ def watch_saving(node: Any, results: Sequence[Any], operands: Sequence[Any]) -> 
         return
     kept = zip(node.saves, node.saved) if isinstance(node.saved, tuple) else ()
     for (kind, place), value in kept:
-        if kind == "out" and place == 0 and value is not None and not node.op.several:
+        if kind == "out" and place < len(node.op.differentiable) and value is not None:
             alias(value)
 
 
@@ -50,10 +51,10 @@ class _Recorder(TensorRecorder):
     def saved(self, node: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
         """Saved values as tensors. PyTorch gives a rule an alias of a saved result, which a mode sees."""
         tensors = super().saved(node, values)
-        if modes.thread.grad or node.op.several or modes.thread.transform is not dispatch:
+        if modes.thread.grad or modes.thread.transform is not dispatch:
             return tensors
-        return tuple([alias(value._array) if kind == "out" and not place and value is not None else value
-                      for (kind, place), value in zip(node.saves, tensors)])
+        return tuple([alias(value._array) if kind == "out" and place < len(node.op.differentiable) and (
+            value is not None) else value for (kind, place), value in zip(node.saves, tensors)])
 
     def unrecorded(self, node: Any, cotangent: Any, values: tuple[Any, ...] | None) -> tuple[Any, Any, Any]:
         """How the rules compute: with tensors, call by call."""
@@ -73,8 +74,10 @@ class DispatchPass(RecordedPass):
 
     @classmethod
     def make(cls, starts: Any, *, recorder: Any, **options: Any) -> Pass:
-        """A pass of this class, if rules compute with tensors; the usual pass if no wrapper exists and no mode is on."""
-        return Pass(starts, recorder=None, **options) if recorder is None else cls(starts, recorder=_RECORDER, **options)
+        """A pass of this class, if rules compute with tensors; else the usual pass: no wrapper exists, and no mode is on."""
+        if recorder is None:
+            return Pass(starts, recorder=None, **options)
+        return cls(starts, recorder=_RECORDER, **options)
 
     def run(self) -> Any:
         """Run the pass with `dispatch` on the seam."""
@@ -85,7 +88,7 @@ class DispatchPass(RecordedPass):
         try:
             return super().run()
         finally:
-            thread.transform, here.under = before, under
+            thread.transform, here.under, here.saved = before, under, None
 
     def _by_rules(self, node: Any, cotangent: Any, saved: Any) -> Sequence[Any]:
         if saved is not None:
@@ -102,6 +105,7 @@ class DispatchPass(RecordedPass):
     def _each(self, node: Any, cotangent: Any, saved: Any) -> Sequence[Any]:
         """The gradients of a node by its rules, in PyTorch's order: by the names of the operands in the core."""
         results: list[Any] = [None] * len(node.edges)
+        local.here.saved = {id(getattr(value, "_array", None)) for value in saved or ()}
         for index, rule, places in sorted(node.steps, key=lambda step: order_of(node.op)[step[0]]):
             edge = node.edges[index]
             if edge is not None and (self.wanted is None or edge in self.wanted):
@@ -114,6 +118,8 @@ class DispatchPass(RecordedPass):
 
     def gradients(self, node: Any, cotangent: Any) -> Sequence[Any]:
         if not self._has_row(node):
+            local.here.saved = {id(getattr(value, "_array", value)) for value in (
+                node.saved if isinstance(node.saved, tuple) else ())}
             return super().gradients(node, cotangent)
         saved = node.saved
         if saved is not None:
@@ -131,4 +137,13 @@ class DispatchPass(RecordedPass):
         """The gradients of a node that has a row."""
         needed = [edge is not None and (self.wanted is None or edge in self.wanted) for edge in node.edges]
         found = Node(node, cotangent, saved or (), needed, *node.hooks.metadata[_CALL])
-        return [None if g is None else plain(g) for g in found.gradients()]
+        gradients = composed(found)
+        if gradients is None and node.op.name not in GRADIENTS:
+            return self._without_row(node, cotangent, saved)
+        return [None if g is None else plain(g) for g in (found.gradients() if gradients is None else gradients)]
+
+    def _without_row(self, node: Any, cotangent: Any, saved: Any) -> Sequence[Any]:
+        """The gradients of a node by its rules, where only some calls of its operator have a row."""
+        values = None if saved is None else self.recorder.saved(  # type: ignore[union-attr]
+            node, tuple([getattr(value, "_array", value) for value in saved]))
+        return self._each(node, cotangent, values)

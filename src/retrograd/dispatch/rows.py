@@ -1,8 +1,8 @@
-"""The names of PyTorch's core for operators that have another name here, or other arguments, or another order of them.
+"""The names of PyTorch's core for operators that have another name here, or other arguments, or another order.
 
-An operator without a row has the name and the order of arguments that PyTorch's core has. A row is a call of the core in
-terms of the operator's own arguments. If operators of one name differ in their arguments, the first row that names no
-other arguments is about each of them.
+An operator without a row has the name and the order of arguments that PyTorch's core has. A row is a call of the core
+in terms of the operator's own arguments. If operators of one name differ in their arguments, the first row that names
+no other arguments is about each of them.
 """
 
 from __future__ import annotations
@@ -16,11 +16,15 @@ from ..ops.tables import Table, table
 
 # The numbers that PyTorch's core has for the words of losses.
 REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
+# The numbers for the words of `grid_sample`.
+_SAMPLING = {"bilinear": 0, "nearest": 1, "bicubic": 2, "zeros": 0, "border": 1, "reflection": 2}
 # The functions that rows may call.
-WORDS: dict[str, Any] = {"reduced": REDUCTIONS.__getitem__, "prod": math.prod, "list": list}
+WORDS: dict[str, Any] = {"sampling": _SAMPLING.__getitem__, "reduced": REDUCTIONS.__getitem__, "prod": math.prod,
+                         "list": list}
 
-CALLS: Table[str, tuple[str, ...]] = table("A dispatch mode sees it as {}", {name: tuple(rows.split("; ")) for name, rows in {
+_ROWS = {
     "abs": "abs(x)",
+    "_cdist_forward": "_cdist_forward(x, y, p, None)",
     "adaptive_avg_pool2d": "_adaptive_avg_pool2d(x, to)",
     "adaptive_avg_pool3d": "_adaptive_avg_pool3d(x, to)",
     "affine_grid": "affine_grid_generator(theta, sizes, align)",
@@ -51,6 +55,8 @@ CALLS: Table[str, tuple[str, ...]] = table("A dispatch mode sees it as {}", {nam
     "fill": "fill.Tensor(x, y); fill.Scalar(x, value)",
     "gather": "gather(x, dim, index)",
     "gelu": "gelu(x)",
+    "grid_sampler_2d": "grid_sampler_2d(x, grid, sampling(mode), sampling(padding), align)",
+    "grid_sampler_3d": "grid_sampler_3d(x, grid, sampling(mode), sampling(padding), align)",
     "group_norm": "native_group_norm(x, weight, bias, x.shape[0], x.shape[1], prod(x.shape[2:]), groups, eps)",
     "huber_loss": "huber_loss(x, y, reduced(reduction), delta)",
     "i0e": "special_i0e(x)",
@@ -64,10 +70,12 @@ CALLS: Table[str, tuple[str, ...]] = table("A dispatch mode sees it as {}", {nam
     "index_reduce": "index_reduce(x, dim, index, src, reduce, include_self=include_self)",
     "index_select": "index_select(x, dim, index)",
     "layer_norm": "native_layer_norm(x, list(x.shape[-rank:]), weight, bias, eps)",
+    "linalg_eigh": "_linalg_eigh(a, uplo)",
+    "linalg_svd": "_linalg_svd(a, full)",
     "log_ndtr": "special_log_ndtr(x)",
     "log_softmax": "_log_softmax(x, dim, False)",
     "log_softmax_backward": "_log_softmax_backward_data(g, y, dim, y.dtype)",
-    "masked_fill": "masked_fill.Tensor(x, mask, value)",
+    "masked_fill": "masked_fill(x, mask, value)",
     "masked_scatter": "masked_scatter(x, mask, source)",
     "max": "max.dim(x, dim, keepdim); max(x)",
     "mean": "mean.dim(x, axes, keepdim, dtype=dtype); mean(x, dtype=dtype)",
@@ -103,7 +111,10 @@ CALLS: Table[str, tuple[str, ...]] = table("A dispatch mode sees it as {}", {nam
     "view": "view.dtype(x, dtype); view(x, list(shape))",
     "xlog1py": "special_xlog1py(x, y)",
     "zeta": "special_zeta(x, y)",
-}.items()}, because="a mode sees operators of all families, and need not import those that a program has not")
+}
+CALLS: Table[str, tuple[str, ...]] = table(
+    "A dispatch mode sees it as {}", {name: tuple(rows.split("; ")) for name, rows in _ROWS.items()},
+    because="a mode sees operators of all families, and need not import those that a program has not")
 
 
 def call_in(text: str, known: Collection[str]) -> tuple[str, list[str], Callable[..., Any]]:

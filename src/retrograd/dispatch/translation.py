@@ -1,7 +1,7 @@
 """From the operators here to those of PyTorch's core, and back: the calls that handlers receive.
 
-Most operators are one operator of the core. `rows` says which, if the name is another one. `compositions` has those that
-are several operators there, or none.
+Most operators are one operator of the core. `rows` says which, if the name is another one. `compositions` has those
+that are several operators there, or none.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ..foundations.modes import standing
 from ..ops.framework import Op
 from ..ops.overloads import OpOverload, OpOverloadPacket, namespace
 from ..tensors.meta.inference import infer
+from ..tensors.state.base import TensorBase
 from .calls import as_tensors, compute, holds_meta, replaced, send
 from .core import chosen, known, overload, overloads
 from .here import local
@@ -26,6 +27,8 @@ from .rows import CALLS, call_in
 # Operators that are none of the core, and that no handler sees: they only look at numbers, or are parts of a call that
 # has been handed over as a whole.
 SILENT = frozenset(("fresh", "look", "random_like", "blend", "call"))
+# Operators for which a formula of PyTorch calls another overload with a number than a program does.
+_SCALARS = frozenset(("add", "sub", "mul", "div"))
 Composition = Callable[[Op, Callable[..., Any], tuple[Any, ...]], Any]
 COMPOSITIONS: dict[str, Composition] = {}
 
@@ -44,6 +47,9 @@ def translate(op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bo
 def sent(op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """The results of an operator that is one operator of the core."""
     func, values, named = named_call(op, as_values(args))
+    if op.name in _SCALARS and len(args) == 2 and not isinstance(values[1], TensorBase) and (
+            local.here.saved is not None and id(args[1]) not in local.here.saved):
+        func = overload(f"{op.name}.Scalar")              # a number of the rule, and not one that the node has saved
     found = send(func, values, named, partial(computed, op, call, args, False))
     return found if op.outputs == ("out",) else tuple(found)
 
@@ -98,7 +104,7 @@ def own(op: Op) -> OpOverload:
         packet = OpOverloadPacket("retrograd", op.name)
         packet.op = op  # type: ignore[attr-defined]
         setattr(space, op.name, packet)
-    found: OpOverload = getattr(vars(space)[op.name], "default")
+    found: OpOverload = vars(space)[op.name].default
     return found
 
 

@@ -23,7 +23,7 @@ _new = object.__new__
 
 
 class WrapperArray(Geometry):
-    """The array of a wrapper. `nbytes` is the size that its memory would have, and `place` the device that the tensor names.
+    """The array of a wrapper. `nbytes` is the size that its memory would have, and `place` the device of the tensor.
 
     The array keeps what the tensor has: its class and its attributes. So a graph that holds the array can make the
     tensor again after the program has let go of it. While one such array exists, rules compute with tensors. `fresh`
@@ -73,8 +73,7 @@ class WrapperArray(Geometry):
         return made
 
     def deepcopied(self, tensor: Any, memo: dict[int, Any]) -> Any:
-        """A deep copy of the tensor, by its class: `clone()` makes it. Raises RuntimeError if the clone has another class.
-        """
+        """A deep copy of the tensor, which `clone()` makes. Raises RuntimeError if the clone has another class."""
         if id(tensor) in memo:
             return memo[id(tensor)]
         if not tensor.is_leaf:
