@@ -63,7 +63,7 @@ def _of_squeeze(node: Node) -> list[Any]:
 def _of_power(node: Node) -> list[Any] | None:
     """The gradient of a power to a number."""
     exponent = node.args[1] if len(node.args) > 1 else 2
-    if not isinstance(exponent, (int, float)) or not exponent:
+    if node.op.arguments[0] != "x" or not isinstance(exponent, (int, float)) or not exponent:
         return None
     power = node.call("pow.Tensor_Scalar", node.value("x"), exponent - 1)
     return [node.call("mul.Tensor", node.g, node.call("mul.Scalar", power, exponent))._array]
@@ -92,8 +92,10 @@ def _zeros(node: Node) -> Any:
     return node.call("new_zeros.default", node.g, list(node.args[0].shape))
 
 
-def _of_index(node: Node) -> list[Any]:
+def _of_index(node: Node) -> list[Any] | None:
     """The gradient of elements by their indices. Elements that were taken twice get both gradients."""
+    if any([index is None for index in node.args[1]]):
+        return None
     indices = [node.tensor(index) for index in node.args[1]]
     return [node.call("index_put.default", _zeros(node), indices, node.g, True)._array]
 
@@ -128,7 +130,7 @@ def _of_masked(node: Node) -> list[Any]:
     return [node.call("masked_fill.Scalar", node.g, node.value("mask"), 0)._array, None]
 
 
-COMPOSED: dict[str, Callable[[Node], list[Any]]] = {
+COMPOSED: dict[str, Callable[[Node], list[Any] | None]] = {
     "bmm": _of_stacks, "cat": _of_join, "cumsum": _of_sums, "gather": _of_gather, "index": _of_index,
     "index_select": _of_index_select, "mean": _of_mean, "mm": _of_product, "pow": _of_power, "squeeze": _of_squeeze,
     "stack": _of_stack, **dict.fromkeys(("kthvalue", "max", "median", "min", "sort", "topk"), _of_chosen)}

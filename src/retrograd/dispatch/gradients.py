@@ -152,7 +152,7 @@ GRADIENTS: Table[str, str] = table("A dispatch mode sees its gradients as {}", {
     "gelu": "x: gelu_backward(g, x)",
     "glu": "x: glu_backward(g, x, dim)",
     "grid_sampler_2d":
-        "x grid: grid_sampler_2d_backward(g, x, grid, sampling(mode), sampling(padding), align, needed)",
+        "x grid: grid_sampler_2d_backward(g, x, grid, mode, padding, align, needed)",
     "group_norm": ("x weight bias: native_group_norm_backward(g, x, mean, rstd, weight, x.shape[0], x.shape[1], "
                    "prod(x.shape[2:]), groups, needed)"),
     "hardshrink": "x: hardshrink_backward(g, x, lambd)",

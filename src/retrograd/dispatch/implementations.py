@@ -60,7 +60,16 @@ _OTHERS = frozenset(("embedding", "mse_loss", "smooth_l1_loss", "huber_loss", "b
                      "soft_margin_loss"))
 
 
+def _slice(x: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+    return x[(*[slice(None)] * (dim % x.dim()), slice(start, end, step))]
+
+
+def _index(x: Any, indices: Any) -> Any:
+    return x[tuple([slice(None) if index is None else index for index in indices])]
+
+
 _METHODS: dict[str, Callable[..., Any]] = {
+    "slice": _slice, "index": _index,
     "_local_scalar_dense": lambda x: x.item(), "lift_fresh": lambda x: x, "alias": lambda x: x.view(x.shape),
     "bernoulli": lambda x, p=None, **options: x.bernoulli(**options) if p is None else x.bernoulli(p, **options)}
 
@@ -85,8 +94,12 @@ def _by_row(func: OpOverload) -> Callable[..., Any] | None:
                 if found is not None:
                     return found
     for op in _operators().get(name, ()):
-        return recorded(op)
+        return partial(_by_position, recorded(op), func)
     return None
+
+
+def _by_position(function: Callable[..., Any], func: OpOverload, *args: Any, **kwargs: Any) -> Any:
+    return function(*_given(func, args, kwargs)[0])
 
 
 def _reader(tree: ast.Call, operators: list[Op], func: OpOverload) -> Callable[..., Any] | None:

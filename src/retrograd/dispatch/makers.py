@@ -87,6 +87,11 @@ def _in_place(name: str, *names: str) -> Maker:
     return make
 
 
+def _drawn(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Named | None:
+    """Draws by chances. The seam sees the call if a node is to be recorded."""
+    return None if args[0].requires_grad else _in_place("bernoulli", "input", "p")(args, kwargs)
+
+
 def _lifted(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Named | None:
     """A tensor of numbers: PyTorch makes it without a handler, and hands it over then."""
     with beneath([], local.here.under):
@@ -113,7 +118,7 @@ MAKERS: dict[str, Maker] = {
     "randint_like": _like("randint_like", "input", "low", "high"),
     "normal_": _in_place("normal_", "", "mean", "std"), "uniform_": _in_place("uniform_", "", "from", "to"),
     "bernoulli_": _in_place("bernoulli_", "", "p"), "exponential_": _in_place("exponential_", "", "lambd"),
-    "random_": _in_place("random_", "", "from", "to"), "bernoulli": _in_place("bernoulli", "input", "p"),
+    "random_": _in_place("random_", "", "from", "to"), "bernoulli": _drawn,
     "detach": _in_place("detach", "input"), "item": _number, "tensor": _lifted,
     "equal": _in_place("equal", "input", "other"),
     "allclose": _in_place("allclose", "input", "other", "rtol", "atol", "equal_nan"),

@@ -74,7 +74,7 @@ class DispatchPass(RecordedPass):
 
     @classmethod
     def make(cls, starts: Any, *, recorder: Any, **options: Any) -> Pass:
-        """A pass of this class, if rules compute with tensors; else the usual pass: no wrapper exists, and no mode is on."""
+        """A pass of this class, if rules compute with tensors. Else the usual pass: there is no wrapper and no mode."""
         if recorder is None:
             return Pass(starts, recorder=None, **options)
         return cls(starts, recorder=_RECORDER, **options)

@@ -16,11 +16,8 @@ from ..ops.tables import Table, table
 
 # The numbers that PyTorch's core has for the words of losses.
 REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
-# The numbers for the words of `grid_sample`.
-_SAMPLING = {"bilinear": 0, "nearest": 1, "bicubic": 2, "zeros": 0, "border": 1, "reflection": 2}
 # The functions that rows may call.
-WORDS: dict[str, Any] = {"sampling": _SAMPLING.__getitem__, "reduced": REDUCTIONS.__getitem__, "prod": math.prod,
-                         "list": list}
+WORDS: dict[str, Any] = {"reduced": REDUCTIONS.__getitem__, "prod": math.prod, "list": list}
 
 _ROWS = {
     "abs": "abs(x)",
@@ -55,8 +52,8 @@ _ROWS = {
     "fill": "fill.Tensor(x, y); fill.Scalar(x, value)",
     "gather": "gather(x, dim, index)",
     "gelu": "gelu(x)",
-    "grid_sampler_2d": "grid_sampler_2d(x, grid, sampling(mode), sampling(padding), align)",
-    "grid_sampler_3d": "grid_sampler_3d(x, grid, sampling(mode), sampling(padding), align)",
+    "grid_sampler_2d": "grid_sampler_2d(x, grid, mode, padding, align)",
+    "grid_sampler_3d": "grid_sampler_3d(x, grid, mode, padding, align)",
     "group_norm": "native_group_norm(x, weight, bias, x.shape[0], x.shape[1], prod(x.shape[2:]), groups, eps)",
     "huber_loss": "huber_loss(x, y, reduced(reduction), delta)",
     "i0e": "special_i0e(x)",

@@ -23,6 +23,7 @@ from .calls import as_tensors, compute, holds_meta, replaced, send
 from .core import chosen, known, overload, overloads
 from .here import local
 from .rows import CALLS, call_in
+from .wrapped import holds_wrapper
 
 # Operators that are none of the core, and that no handler sees: they only look at numbers, or are parts of a call that
 # has been handed over as a whole.
@@ -36,12 +37,19 @@ COMPOSITIONS: dict[str, Composition] = {}
 def translate(op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
     """The results of a call on the seam, from the handlers that receive it as calls of the core."""
     if op.name in SILENT:
-        return compute(op, call, args, write)
+        return _silent(op, call, args, write)
     if write:
         return _written(op, call, args)
     results = COMPOSITIONS.get(op.name, sent)(op, call, args)
     local.here.last = op.name, args
     return results
+
+
+def _silent(op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
+    """A call that no handler sees. With wrappers, nobody looks at numbers, and handlers have written running means."""
+    if op.name in ("blend", "look") and holds_wrapper(args):
+        return None if write else args[0]
+    return compute(op, call, args, write)
 
 
 def sent(op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
