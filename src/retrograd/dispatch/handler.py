@@ -14,7 +14,7 @@ from ..tensors.recording.overriding import NOBODY
 from ..tensors.state.base import TensorBase
 from .calls import dispatch, handled, handles
 from .here import each_tensor, local, tensors_in
-from .makers import MAKERS
+from .makers import MAKERS, REPLACED
 from .passes import watch_saving
 from .wrapped import WrapperArray
 
@@ -35,6 +35,9 @@ def handler(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> 
     if function.__name__ in ("batch_norm", "native_batch_norm"):
         here.norm = tuple([args[i] if len(args) > i else kwargs.get(name) for i, name in (
             (3, "running_mean"), (4, "running_var"), (6, "momentum"))])
+    replaced = REPLACED.get(function.__name__)
+    if replaced is not None and replaced[0](*args, **kwargs):
+        function = replaced[1]
     maker = MAKERS.get(function.__name__) if not modes.thread.levels else None
     if maker is not None:
         call = maker(args, dict(kwargs))

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..foundations.devices import device as Device
 from ..tensors.arguments.options import shape_of
-from ..tensors.functions.creation.creation import tensor as _tensor
+from ..tensors.functions.creation.creation import empty_like, tensor as _tensor
 from ..tensors.state.base import TensorBase
 from .core import arranged, chosen, overload, overloads
 from .here import beneath, local
@@ -123,3 +123,16 @@ MAKERS: dict[str, Maker] = {
     "equal": _in_place("equal", "input", "other"),
     "allclose": _in_place("allclose", "input", "other", "rtol", "atol", "equal_nan"),
 }
+
+
+def _drops(input: Any, p: float, train: bool) -> bool:
+    return bool(train) and 0 < p < 1
+
+
+def _dropout(input: Any, p: float, train: bool) -> Any:
+    """The elements that a draw leaves, by the functions that PyTorch calls on the CPU."""
+    return input * empty_like(input).bernoulli_(1 - p).div_(1 - p)
+
+
+# Functions that handlers see as calls of others: when, and the function in their place.
+REPLACED: dict[str, tuple[Callable[..., bool], Callable[..., Any]]] = {"dropout": (_drops, _dropout)}

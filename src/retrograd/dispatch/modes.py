@@ -9,10 +9,12 @@ from typing import Any
 from ..foundations.modes import before_message, local as modes
 from ..tensors.recording.overriding import Attention, Otherwise, disabled_torch_dispatch_impl
 from . import compositions, implementations
-from .calls import dispatch
+from .calls import dispatch, handled
+from .core import overload
 from .handler import handler
 from .here import local
 from .passes import DispatchPass, watch_saving
+from .wrapped import WrapperArray
 
 
 class Below:
@@ -166,6 +168,10 @@ class _Wired:
     done = False
 
 
+def _number(tensor: Any) -> Any:
+    return handled(overload("_local_scalar_dense.default"), (tensor,), {})
+
+
 def begin() -> None:
     """Put the parts of dispatch in their places, once."""
     if not _Wired.done:
@@ -173,6 +179,7 @@ def begin() -> None:
         Otherwise.add(handler)
         compositions.begin()
         implementations.begin()
+        WrapperArray.number = staticmethod(_number)
 
 
 begin()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import copyreg
 import weakref
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -45,11 +46,26 @@ class WrapperArray(Geometry):
 
     offset = property(lambda self: (address(self.like) - address(self.base)) // self.like.itemsize)
 
-    def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        raise RuntimeError("A wrapper of tensors has no numbers of its own: its class must handle this call in "
-                           "__torch_dispatch__.")
+    # The number of a tensor with one element, from its class. `modes` fills it in.
+    number: ClassVar[Callable[[Any], Any]]
 
-    tolist = item = __array__
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(".numpy() is not supported for tensor subclasses.")
+
+    view = __array__
+
+    def __bool__(self) -> bool:
+        return bool(self.item())
+
+    def item(self) -> Any:
+        """The number of the only element, which the class of the tensor gives."""
+        return WrapperArray.number(self.tensor())
+
+    def tolist(self) -> Any:
+        """The numbers, which the class of the tensor gives one by one."""
+        if not self.like.ndim:
+            return self.item()
+        return [part.tolist() for part in self.tensor().unbind()]
 
     def belong(self, tensor: Any) -> None:
         """Note the tensor of this array. A tensor with slots is kept, since its slots are nowhere else."""
