@@ -125,8 +125,9 @@ MAKERS: dict[str, Maker] = {
 }
 
 
-def _drops(input: Any, p: float, train: bool) -> bool:
-    return bool(train) and 0 < p < 1
+def _drops(*args: Any, **kwargs: Any) -> bool:
+    """Whether a call of `torch.dropout` draws numbers: `nn.functional.dropout` calls it with these arguments."""
+    return len(args) == 3 and not kwargs and bool(args[2]) and 0 < args[1] < 1
 
 
 def _dropout(input: Any, p: float, train: bool) -> Any:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from ..foundations.modes import before_message, local as modes
 from ..tensors.recording.overriding import Attention, Otherwise, disabled_torch_dispatch_impl
 from . import compositions, implementations
@@ -31,6 +33,15 @@ class Below:
         return array
 
     outer = constant = inner
+
+    @staticmethod
+    def alike(alone: Any, array: Any) -> None:
+        """Nothing is noted of memory."""
+
+    @staticmethod
+    def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
+        """New memory."""
+        return np.zeros(shape, dtype)
 
 
 _BELOW = Below()

@@ -35,7 +35,7 @@ def watch_saving(node: Any, results: Sequence[Any], operands: Sequence[Any]) -> 
         return
     kept = zip(node.saves, node.saved) if isinstance(node.saved, tuple) else ()
     for (kind, place), value in kept:
-        if kind == "out" and place < len(node.op.differentiable) and value is not None:
+        if kind == "out" and place < len(node.op.differentiable) and hasattr(value, "strides"):
             alias(value)
 
 

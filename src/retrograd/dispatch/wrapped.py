@@ -15,10 +15,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..foundations.devices import device as Device
+from ..foundations.dtypes import dtype as torch_dtype
 from ..graph.crossings import alive
 from ..kernels.kinds import Geometry
 from ..kernels.layout import address
 from ..kernels.meta import without_memory
+from ..tensors.arguments.options import strided
+from ..tensors.face.storage import UntypedStorage
+from ..tensors.face.subclassing import make_wrapper_subclass
 
 _new = object.__new__
 
@@ -32,7 +36,6 @@ class WrapperArray(Geometry):
     """
 
     __slots__ = ("__weakref__", "_held", "_kept", "_kind", "base", "fresh", "layout", "like", "nbytes", "place")
-    __array_ufunc__: ClassVar[None] = None
 
     def __init__(self, shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...] | None, place: Device,
                  layout: Any) -> None:
@@ -45,6 +48,16 @@ class WrapperArray(Geometry):
         forget(id(self))
 
     offset = property(lambda self: (address(self.like) - address(self.base)) // self.like.itemsize)
+
+    def __array_ufunc__(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(f"{self._kind.__name__} is a wrapper of tensors, and the derivatives and batches of "
+                                  "torch.func know no wrappers. Transform a function of the tensors that it wraps.")
+
+    __array_function__ = __array_ufunc__
+
+    @property
+    def __array_interface__(self) -> Any:
+        return self.__array_ufunc__()
 
     # The number of a tensor with one element, from its class. `modes` fills it in.
     number: ClassVar[Callable[[Any], Any]]
@@ -62,10 +75,19 @@ class WrapperArray(Geometry):
         return WrapperArray.number(self.tensor())
 
     def tolist(self) -> Any:
-        """The numbers, which the class of the tensor gives one by one."""
+        """The number of a tensor without dims. Raises RuntimeError for any other tensor."""
         if not self.like.ndim:
             return self.item()
-        return [part.tolist() for part in self.tensor().unbind()]
+        raise RuntimeError(f".tolist() is not supported for tensor subclasses, got {self._kind.__name__}")
+
+    def storage(self) -> UntypedStorage:
+        """The storage: it has a size, and no memory. All arrays of one memory have the same."""
+        found = _storages.get(id(self.base))
+        if found is None:
+            found = UntypedStorage._over(np.broadcast_to(np.zeros((), np.uint8), (self.nbytes,)))
+            _storages[id(self.base)] = found
+            weakref.finalize(self.base, _storages.pop, id(self.base), None)
+        return found
 
     def belong(self, tensor: Any) -> None:
         """Note the tensor of this array. A tensor with slots is kept, since its slots are nowhere else."""
@@ -112,10 +134,19 @@ class WrapperArray(Geometry):
 
     def reduced(self, tensor: Any) -> tuple[Any, ...]:
         """The contents of a pickle: the geometry and the attributes."""
+        return rebuilt, (self.made_by(tensor), self.state(tensor))
+
+    def made_by(self, tensor: Any) -> tuple[Any, ...]:
+        """The arguments with which PyTorch makes the tensor again, without its attributes."""
         lie = tuple([step // self.like.itemsize for step in self.like.strides])
+        return (type(tensor), torch_dtype.of[self.like.dtype], tuple(self.like.shape), lie, 0, strided, self.place,
+                tensor.requires_grad)
+
+    @staticmethod
+    def state(tensor: Any) -> dict[str, Any]:
+        """The attributes of the tensor."""
         slots = {name: getattr(tensor, name) for name in slots_of(type(tensor)) if hasattr(tensor, name)}
-        return rebuilt, (type(tensor), self.like.shape, lie, self.like.dtype, self.place, tensor.requires_grad,
-                         {**vars(tensor), **slots})
+        return {**vars(tensor), **slots}
 
     def shown(self, tensor: Any) -> Any:
         """The tensor that programs see for `tensor`, a new result over this array: one of the class of wrappers."""
@@ -131,6 +162,8 @@ class WrapperArray(Geometry):
         return found
 
 
+# Storages by the identity of the memory that they stand for.
+_storages: dict[int, UntypedStorage] = {}
 _OWN = frozenset(("_array", "_edge", "_grad_meta", "__weakref__", "__dict__"))
 
 
@@ -139,22 +172,13 @@ def slots_of(kind: type[Any]) -> list[str]:
     return [name for name in copyreg._slotnames(kind) if name not in _OWN]  # type: ignore[attr-defined]
 
 
-def rebuilt(kind: type[Any], shape: Any, strides: Any, dtype: Any, place: Any, requires_grad: bool, state: Any) -> Any:
+def rebuilt(made_by: tuple[Any, ...], state: dict[str, Any]) -> Any:
     """A wrapper from its pickle."""
-    made = _new(kind)
-    array = WrapperArray(shape, dtype, strides, place, None)
-    made._array, made._edge, made._grad_meta = array, None, None
+    kind, dtype, shape, strides, _, _, place, requires_grad = made_by
+    made = make_wrapper_subclass(kind, shape, strides=strides, dtype=dtype, device=place, requires_grad=requires_grad)
     for name, value in state.items():
         setattr(made, name, value)
-    array.belong(made)
-    if requires_grad:
-        made.requires_grad_()
     return made
-
-
-def is_wrapper(tensor: Any) -> bool:
-    """Whether a tensor is a wrapper."""
-    return type(tensor._array) is WrapperArray
 
 
 def holds_wrapper(values: Any) -> bool:

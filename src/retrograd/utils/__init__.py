@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from . import (
         _contextlib as _contextlib,
         _foreach_utils as _foreach_utils,
-        _python_dispatch as _python_dispatch,
         _pytree as _pytree,
         benchmark as benchmark,
         checkpoint as checkpoint,

@@ -12,12 +12,15 @@ from ..arguments.dims import kind_of
 from ..recording.public import methods, public_property
 from ..state.base import TensorBase, edge_of, sharing
 from ..state.inside import keep_tangents, refuse_samples
+from ..state.wrapping import is_wrapper
 from .storage import put_behind
 
 
 def data(self: TensorBase) -> TensorBase:
     """A tensor over the same memory without history, with a version of its own. Assigning to it replaces the memory."""
     refuse_samples("data", self, said="accessing `{}` under vmap transform is not allowed.")
+    if is_wrapper(self):
+        return self.detach()  # type: ignore[no-any-return]
     return sharing(self, new_lineage(self._array))  # type: ignore[no-any-return]
 
 

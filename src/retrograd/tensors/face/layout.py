@@ -12,6 +12,7 @@ from ..arguments.size import size_of
 from ..functions.shapes.joining import unbind
 from ..recording.public import methods, public
 from ..state.base import TensorBase
+from ..state.wrapping import is_wrapper
 
 
 @public("numel(Tensor input) -> int", method=True)
@@ -60,8 +61,8 @@ def _empty_steps(tensor: Any) -> tuple[int, ...]:
 
 @public(method=True)
 def data_ptr(self: Any) -> int:
-    """The address of the first element; 0 without elements."""
-    return address(self._array) if self._array.size else 0
+    """The address of the first element; 0 without elements, and for a wrapper of other tensors."""
+    return address(self._array) if self._array.size and not is_wrapper(self) else 0
 
 
 @public(method=True)

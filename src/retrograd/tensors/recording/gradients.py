@@ -32,7 +32,8 @@ from ...ops.basic import cast, copy, copy_into
 from ...ops.creation import full_beside
 from ...ops.elementwise.arithmetic import add
 from ..arguments.size import Size
-from ..state.base import Results, TensorBase, constant, edge_of, plain, requires, shown
+from ..state.base import Results, TensorBase, constant, edge_of, plain, requires
+from ..state.wrapping import shown
 from .calls import recorded
 from .inplace import check_writable, over
 from .recorder import RECORDER

@@ -21,6 +21,7 @@ from ...graph.crossings import original
 from ...graph.node import AccumulateGrad
 from ...graph.packed import Converted, Indices, Packed, Parcel
 from ..state.base import Results, meta_of, plain, with_edge
+from ..state.wrapping import shown
 from .saved_names import packing_order
 
 Hooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]
@@ -95,7 +96,7 @@ def packed(hook: Callable[[Any], Any], given: Any) -> Any:
     grad, thread.grad = thread.grad, False
     before = versions.count(array)
     try:
-        value = hook(given)
+        value = hook(shown(given))
     finally:
         thread.grad = grad
     if versions.count(array) != before:

@@ -362,12 +362,6 @@ def plain(array: np.ndarray[Any, Any]) -> Any:
     return tensor
 
 
-def shown(tensor: Any) -> Any:
-    """The tensor that programs see for a new tensor: over the array of a wrapper, one of the class of the wrapper."""
-    show = None if type(tensor._array) is np.ndarray else getattr(tensor._array, "shown", None)
-    return tensor if show is None else show(tensor)
-
-
 def over(kind: type[Any], array: Any) -> Any:
     """A tensor of a class over an array, with no history and no hooks."""
     tensor = object.__new__(kind)
