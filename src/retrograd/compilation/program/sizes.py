@@ -121,6 +121,10 @@ class SizeFloat(Watched):
     kind = float
 
 
+# An error that a size causes names the type that the program knows.
+SizeInt.__name__, SizeFloat.__name__ = "int", "float"
+
+
 def plain(value: Any) -> Any:
     """A value with ints in the place of sizes, also inside of lists, tuples, dicts and slices."""
     kind = type(value)

@@ -18,6 +18,7 @@ from .expressions import DIVISIONS, FUNCTIONS, RISKY, Expression, combined, cons
 from .sizes import SizeFloat, SizeInt, note
 
 _EXACT = (int, float, bool)
+_NO_NUMBERS = (list, tuple, dict, set, str, bytes, type(None))
 
 
 class Follower(Protocol):
@@ -131,6 +132,10 @@ class Handed(Number):
 KINDS: dict[type[Any], type[Number]] = {float: FloatNumber, int: IntNumber}
 STAND_INS = frozenset({FloatNumber, IntNumber, Handed})
 
+# An error that a traced number causes names the type that the program knows.
+for _class, _name in ((FloatNumber, "float"), (IntNumber, "int"), (Handed, "numpy.ndarray")):
+    _class.__name__ = _name
+
 
 def looked(value: Any) -> Any:
     """A value with plain numbers in it, also inside of lists, tuples and dicts: code looks at these numbers."""
@@ -191,6 +196,9 @@ def _binary(what: str, swapped: bool) -> Callable[[Any, Any], Any]:
             return NotImplemented
         operands = (other, self) if swapped else (self, other)
         made = followed(self, what, operands) if what in FUNCTIONS else NotImplemented
+        if made is NotImplemented and type(other) in _NO_NUMBERS:
+            self.look()
+            return NotImplemented                           # Python knows the operation: `+` or `+=`
         return function(*map(looked, operands)) if made is NotImplemented else made
 
     return operate

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import sys
 import threading
 from collections import Counter
@@ -60,6 +61,7 @@ class Watching:
         self.calls.put(undo)
 
     def _watching(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)                           # an error about the arguments names the function
         def call(*args: Any, **kwargs: Any) -> Any:
             if threading.get_ident() == self.thread:
                 self.tape.give_up(f"the program calls {name}()")
