@@ -15,7 +15,7 @@ def return_and_correct_aliasing(func: Any, args: Any, kwargs: Any, out: Any) -> 
 
     An operator that writes over an argument returns that argument. A view shares the memory of what it views.
     """
-    schema = getattr(func, "_schema", None) or schema_of(func)
+    schema: Any = getattr(func, "_schema", None) or schema_of(func)
     given = {a.name: value for a, value in zip(schema.arguments, args)} | dict(kwargs or {})
     aliases = {next(iter(a.alias_info.before_set)): given.get(a.name)
                for a in schema.arguments if a.alias_info is not None}

@@ -232,9 +232,9 @@ def _attention(op: Op, call: Call, args: Args) -> Any:
     def run(by: dict[int, Any]) -> Any:
         out, found = computed(op, call, args, False, by)
         weights[:] = [found]
-        sums = q.shape[:-1]
-        return out, plain(without_memory(sums, q.dtype) if isinstance(out._array, MetaArray) else
-                          np.zeros(sums, q.dtype))
+        sums: Any = without_memory(q.shape[:-1], q.dtype) if isinstance(out._array, MetaArray) else (
+            np.zeros(q.shape[:-1], q.dtype))
+        return out, plain(sums)
 
     out, sums = send(overload("_scaled_dot_product_flash_attention_for_cpu.default"), (
         *as_values([q, k, v]), 0.0, causal), as_values_of(attn_mask=mask, scale=scale), run)

@@ -55,6 +55,7 @@ class FakeTensor(Tensor):
 
     fake_mode: FakeTensorMode
     elem: Any                                                 # the tensor on the device `meta`
+    _is_param = False
     constant: Any = None                                      # the numbers of a tensor that was made of numbers
     __torch_function__ = staticmethod(disabled_torch_function_impl)
 
@@ -99,7 +100,7 @@ class FakeTensor(Tensor):
         elif self.requires_grad:
             facts.append("requires_grad=True")
         text = f"FakeTensor(..., {', '.join(facts)})"
-        return f"Parameter({text})" if getattr(self, "_is_param", False) else text
+        return f"Parameter({text})" if self._is_param else text
 
     __str__ = __repr__
 
@@ -113,7 +114,7 @@ class FakeTensor(Tensor):
                                                self.fake_device)
             if requires(self):
                 meta_of(made).leaf = True
-            if getattr(self, "_is_param", False):
+            if self._is_param:
                 made._is_param = True
         return memo[id(self)]
 

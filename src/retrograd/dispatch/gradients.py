@@ -7,7 +7,7 @@ place. Its numbers are those of the rules.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from ..foundations.modes import standing
@@ -59,7 +59,7 @@ class Node:
             if not any([self.needed[i] for i in order if i < len(found)]):
                 continue
             values, named = arguments(*map(self.value, names))
-            results = send(overload(name), values, named, lambda by, order=order: self._by_rules(by, order))
+            results = send(overload(name), values, named, partial(self._by_rules, order=order))
             for i, g in zip(order, results if isinstance(results, tuple) else (results,)):
                 if i < len(found) and self.needed[i]:
                     found[i] = g

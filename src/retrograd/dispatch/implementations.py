@@ -145,7 +145,7 @@ def _values(op: Op, places: dict[str, tuple[int | str, bool]], func: OpOverload,
     found = []
     for argument in op.arguments:
         place, word = places[argument]
-        value = positional[place] if isinstance(place, int) else named[place]
+        value: Any = positional[place] if isinstance(place, int) else named[place]
         if isinstance(value, list) and not any([isinstance(v, TensorBase) for v in value]):
             value = tuple(value)
         value = value.dtype if isinstance(value, torch_dtype) else value
