@@ -12,8 +12,8 @@ from ..foundations.modes import local as modes
 from ..kernels.meta import MetaArray
 from ..ops.framework import Op
 from ..ops.overloads import OpOverload
-from ..tensors.recording.overriding import disabled_torch_dispatch_impl
-from ..tensors.state.base import Results, TensorBase, plain
+from ..tensors.recording.overriding import NOBODY, disabled_torch_dispatch_impl
+from ..tensors.state.base import Results, TensorBase, note_kind, plain
 from .core import arranged, schema_of
 from .here import Pending, beneath, each_tensor, local, tensors_in
 from .wrapped import WrapperArray, holds_wrapper
@@ -35,6 +35,11 @@ def dispatch(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: bo
     if here.disabled or not (here.modes or holds_wrapper(args) or _has_handler(args)):
         return compute(op, call, args, write)
     return Parts.translate(op, call, args, write)
+
+
+def watched() -> bool:
+    """Whether handlers see the calls of this thread."""
+    return modes.thread.transform is dispatch or bool(local.here.modes)
 
 
 def _has_handler(args: Any) -> bool:
@@ -92,17 +97,36 @@ def handled(func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     types = tuple(map(type, found))
     if stack:
         with beneath(stack[:-1], dispatch):
-            result = stack[-1].__torch_dispatch__(func, types, args, kwargs)
+            result = _asked(stack[-1], type(stack[-1]), func, types, args, kwargs)
         if result is not NotImplemented:
             return result
     for tensor in found:
         with beneath(stack[:-1] if stack else stack, dispatch):
-            result = type(tensor).__torch_dispatch__(func, types, args, kwargs)
+            result = _asked(type(tensor), type(tensor), func, types, args, kwargs)
         if result is not NotImplemented:
             return result
     if found or stack:
         raise _refused(func, found, stack)
     return by_kernel(func, args, kwargs)
+
+
+def _asked(handler: Any, kind: type[Any], func: OpOverload, types: Any, args: Any, kwargs: Any) -> Any:
+    """What a mode or a class returns. An operator of `torch.library` may have a function in its place."""
+    rule = getattr(func, "dispatches", _NOTHING).get(kind)
+    if rule is not None:
+        return rule(handler, func, types, args, kwargs)
+    return handler.__torch_dispatch__(func, types, args, kwargs)
+
+
+def own_operator(func: Any, given: Any, named: dict[str, Any]) -> Any:
+    """The result of an operator of `torch.library` from a handler; NOBODY if none may see its calls."""
+    here = local.here
+    if here.disabled or modes.thread.levels or not (here.modes or _handlers(given, named)):
+        return NOBODY
+    return handled(func, tuple(given), named)
+
+
+_NOTHING: dict[Any, Any] = {}
 
 
 def _refused(func: OpOverload, found: list[Any], stack: list[Any]) -> TypeError:
@@ -201,6 +225,13 @@ def as_tensors(found: Any) -> Any:
         return tuple([as_tensors(part) for part in found])
     if found is None:
         return None
-    tensor = plain(found)
+    tensor = tensor_over(found)
     local.here.note(tensor)
+    return tensor
+
+
+def tensor_over(array: Any) -> Any:
+    """A new tensor over an array, of the class that tensors over this kind of array have."""
+    tensor = plain(array)
+    note_kind(tensor)
     return tensor

@@ -18,7 +18,7 @@ from ..ops.images.resampling import RESIZINGS
 from ..ops.networks.activations import gelu_tanh
 from ..tensors.arguments.options import contiguous_format, preserve_format
 from ..tensors.state.base import TensorBase, plain
-from .calls import Parts, handled, replaced, send
+from .calls import Parts, handled, replaced, send, tensor_over
 from .core import overload
 from .here import local
 from .rows import REDUCTIONS
@@ -106,11 +106,11 @@ def _expand(op: Op, call: Call, args: Args) -> Any:
 
 
 def _unsqueezed(x: Any, axis: int, by: dict[int, Any]) -> Any:
-    return plain(by.get(id(x), x)).unsqueeze(axis)
+    return tensor_over(by.get(id(x), x)).unsqueeze(axis)
 
 
 def _expanded(x: Any, shape: Any, by: dict[int, Any]) -> Any:
-    return plain(by.get(id(x), x)).expand(shape)
+    return tensor_over(by.get(id(x), x)).expand(shape)
 
 
 @composition("slice")
@@ -162,7 +162,7 @@ def _nll_loss(op: Op, call: Call, args: Args) -> Any:
     def run(by: dict[int, Any]) -> Any:
         out = computed(op, call, args, False, by)
         classes, weights = replaced([target, weight], by)
-        return out, plain(_total(classes, weights, ignore_index, out._array, reduction))
+        return out, tensor_over(_total(classes, weights, ignore_index, out._array, reduction))
 
     out, total = send(overload(f"{op.name}_forward.default"), tuple(as_values([
         x, target, weight, REDUCTIONS[reduction], ignore_index])), {}, run)
@@ -234,7 +234,7 @@ def _attention(op: Op, call: Call, args: Args) -> Any:
         weights[:] = [found]
         sums: Any = without_memory(q.shape[:-1], q.dtype) if isinstance(out._array, MetaArray) else (
             np.zeros(q.shape[:-1], q.dtype))
-        return out, plain(sums)
+        return out, tensor_over(sums)
 
     out, sums = send(overload("_scaled_dot_product_flash_attention_for_cpu.default"), (
         *as_values([q, k, v]), 0.0, causal), as_values_of(attn_mask=mask, scale=scale), run)

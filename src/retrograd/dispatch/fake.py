@@ -15,6 +15,7 @@ from ..foundations.devices import device as Device, on_meta
 from ..foundations.dtypes import default_floating, dtype as torch_dtype
 from ..kernels.layout import steps
 from ..kernels.meta import without_memory
+from ..tensors.meta import public as _public  # noqa: F401
 from ..tensors.meta.face import faced
 from ..tensors.recording.overriding import disabled_torch_function_impl
 from ..tensors.state.base import TensorBase, meta_of, plain, requires

@@ -62,7 +62,7 @@ def _on_seam(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], gi
     here.passing, here.fresh = (function, args), {}
     if watch_saving not in watchers:
         thread.watchers = (*watchers, watch_saving)
-    if not thread.levels and before is not dispatch:
+    if not thread.levels and not here.modes and before is not dispatch:
         here.under, thread.transform = before, dispatch
     try:
         return each_tensor(function(*args, **kwargs), _Result(given, here.fresh))

@@ -11,14 +11,13 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
-from ..autograd.backward import grad
 from ..foundations.dtypes import dtype as torch_dtype
-from ..foundations.modes import local as modes
 from ..ops import _Core
 from ..ops.framework import Op
 from ..ops.overloads import OpOverload
 from ..tensors.recording.calls import recorded
 from ..tensors.state.base import TensorBase
+from .by_hand import BY_HAND, gradients_of
 from .calls import Parts, handled
 from .core import schema_of
 from .gradients import GRADIENTS
@@ -41,13 +40,15 @@ def called(func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
 @cache
 def implementation(func: OpOverload) -> Callable[..., Any]:
     """The function that computes an overload."""
+    if type(func) is not OpOverload:                         # of `torch.library`
+        return func
     packet = func.overloadpacket
     op = vars(packet).get("op")
     if op is not None:
         return recorded(op)
     name = packet.__name__
-    if name in _METHODS:
-        return _METHODS[name]
+    if name in BY_HAND:
+        return BY_HAND[name]
     if _Core.function(name) is None or name in _OTHERS:
         found = _by_row(func) or _by_gradient(func)
         if found is not None:
@@ -56,22 +57,8 @@ def implementation(func: OpOverload) -> Callable[..., Any]:
 
 
 # Names that are functions of other arguments in programs.
-_OTHERS = frozenset(("embedding", "mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy",
+_OTHERS = frozenset(("mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy",
                      "soft_margin_loss"))
-
-
-def _slice(x: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
-    return x[(*[slice(None)] * (dim % x.dim()), slice(start, end, step))]
-
-
-def _index(x: Any, indices: Any) -> Any:
-    return x[tuple([slice(None) if index is None else index for index in indices])]
-
-
-_METHODS: dict[str, Callable[..., Any]] = {
-    "slice": _slice, "index": _index,
-    "_local_scalar_dense": lambda x: x.item(), "lift_fresh": lambda x: x, "alias": lambda x: x.view(x.shape),
-    "bernoulli": lambda x, p=None, **options: x.bernoulli(**options) if p is None else x.bernoulli(p, **options)}
 
 
 @cache
@@ -179,20 +166,3 @@ def _gradient(op: Op, places: Any, operands: list[str], func: OpOverload, *args:
     """The gradients of an operator, from the gradient of its result."""
     values = _values(op, places, func, args, kwargs)
     return gradients_of(recorded(op), values, [op.arguments.index(each) for each in operands], args[0])
-
-
-def gradients_of(function: Callable[..., Any], values: list[Any], which: list[int], g: Any) -> Any:
-    """The gradients of a function of tensors by the arguments `which`, from the gradient of its first result."""
-    thread = modes.thread
-    before, thread.grad = thread.grad, True
-    try:
-        leaves = [v.detach().requires_grad_() if i in which and isinstance(v, TensorBase) else v
-                  for i, v in enumerate(values)]
-        out = function(*leaves)
-        out = out if isinstance(out, TensorBase) else out[0]
-        wanted = [leaves[i] for i in which if isinstance(leaves[i], TensorBase)]
-        found = iter(grad(out, wanted, g))
-        results = [next(found) if isinstance(leaves[i], TensorBase) else None for i in which]
-    finally:
-        thread.grad = before
-    return results[0] if len(results) == 1 else tuple(results)

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..foundations.modes import before_message, local as modes
+from ..ops import _Core
 from ..tensors.recording.overriding import Attention, Otherwise, disabled_torch_dispatch_impl
 from . import compositions, implementations
-from .calls import dispatch, handled
+from .calls import dispatch, handled, own_operator
 from .core import overload
 from .handler import handler
 from .here import local
@@ -188,6 +189,7 @@ def begin() -> None:
     if not _Wired.done:
         _Wired.done = True
         Otherwise.add(handler)
+        _Core.handler = staticmethod(own_operator)
         compositions.begin()
         implementations.begin()
         WrapperArray.number = staticmethod(_number)

@@ -12,7 +12,7 @@ from ..graph.node import hooks_of
 from ..graph.recorded_pass import RecordedPass
 from ..tensors.recording.recorder import TensorRecorder
 from ..tensors.state.base import plain
-from .calls import dispatch, send
+from .calls import dispatch, send, tensor_over, watched
 from .composed_gradients import COMPOSED, composed
 from .core import overload
 from .gradients import GRADIENTS, Node
@@ -26,7 +26,7 @@ _CALL = "call of dispatch"
 
 def watch_saving(node: Any, results: Sequence[Any], operands: Sequence[Any]) -> None:
     """A watcher of recorded nodes: PyTorch saves a result as an alias of it, which a mode sees."""
-    if modes.thread.transform is not dispatch or getattr(node, "op", None) is None:
+    if not watched() or getattr(node, "op", None) is None:
         return
     name, args = local.here.last
     if (node.op.name in GRADIENTS or node.op.name in COMPOSED) and name == node.op.name:
@@ -42,7 +42,7 @@ def watch_saving(node: Any, results: Sequence[Any], operands: Sequence[Any]) -> 
 def alias(array: Any) -> Any:
     """The alias of a saved result."""
     tensor = local.here.tensor_of(array)
-    return plain(send(overload("detach.default"), (tensor,), {}, lambda by: plain(by.get(id(array), array))))
+    return plain(send(overload("detach.default"), (tensor,), {}, lambda by: tensor_over(by.get(id(array), array))))
 
 
 class _Recorder(TensorRecorder):
@@ -51,7 +51,7 @@ class _Recorder(TensorRecorder):
     def saved(self, node: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
         """Saved values as tensors. PyTorch gives a rule an alias of a saved result, which a mode sees."""
         tensors = super().saved(node, values)
-        if modes.thread.grad or modes.thread.transform is not dispatch:
+        if modes.thread.grad or not watched():
             return tensors
         return tuple([alias(value._array) if kind == "out" and place < len(node.op.differentiable) and (
             value is not None) else value for (kind, place), value in zip(node.saves, tensors)])
@@ -83,7 +83,7 @@ class DispatchPass(RecordedPass):
         """Run the pass with `dispatch` on the seam."""
         here, thread = local.here, modes.thread
         before, under = thread.transform, here.under
-        if before is not dispatch and not thread.levels:
+        if before is not dispatch and not thread.levels and not here.modes:
             here.under, thread.transform = before, dispatch
         try:
             return super().run()
@@ -130,7 +130,7 @@ class DispatchPass(RecordedPass):
 
     def _has_row(self, node: Any) -> bool:
         """Whether a handler saw the call that made a node, and the core has operators for its gradients."""
-        return not self.grad and modes.thread.transform is dispatch and (
+        return not self.grad and watched() and modes.thread.observer is None and (
             node.hooks is not None and _CALL in node.hooks.metadata)
 
     def _computed(self, node: Any, cotangent: Any, saved: Any) -> Sequence[Any]:

@@ -15,6 +15,7 @@ class _Core:
     function: Any                                          # gives the function or method of a name, or None
     called: Any                                            # calls an overload
     overloads: Any                                         # gives the schemas of a name by its overloads
+    handler: Any = None                                    # asks modes and classes below autograd, once there are any
     schema: Any                                            # gives the schema of an overload, or None
 
 

@@ -79,7 +79,7 @@ class OpOverloadPacket:
         self._qualified_op_name = f"{namespace}::{name}"
 
     def overloads(self) -> list[str]:
-        """The names of the overloads."""
+        """The names of the overloads that retrograd knows."""
         return [*_Core.overloads(self.__name__)]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
