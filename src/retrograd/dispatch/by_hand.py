@@ -73,11 +73,13 @@ def _gelu_backward(g: Any, x: Any, *, approximate: str = "none") -> Any:
 
 
 def _layer_norm_backward(g: Any, x: Any, shape: Any, mean: Any, rstd: Any, weight: Any, bias: Any, needed: Any) -> Any:
-    eps = float((rstd.double().pow(-2) - x.double().var(
-        tuple(range(x.dim() - len(shape), x.dim())), correction=0, keepdim=True)).mean().clamp(min=0))
-    found = gradients_of(lambda *values: functional.layer_norm(values[0], shape, *values[1:], eps),
-                         [x, weight, bias], [0, 1, 2], g)
-    return tuple([part if need else None for part, need in zip(found, needed)])
+    dims = tuple(range(x.dim() - len(shape), x.dim()))
+    leading = tuple(range(x.dim() - len(shape)))
+    standard = (x - mean) * rstd
+    h = g if weight is None else g * weight
+    by_x = rstd * (h - h.mean(dims, True) - standard * (h * standard).mean(dims, True)) if needed[0] else None
+    by_weight = (g * standard).sum(leading) if needed[1] and weight is not None else None
+    return by_x, by_weight, g.sum(leading) if needed[2] and bias is not None else None
 
 
 def _convolution_backward(g: Any, x: Any, weight: Any, bias_sizes: Any, stride: Any, padding: Any, dilation: Any,

@@ -105,6 +105,10 @@ class FakeTensor(Tensor):
 
     __str__ = __repr__
 
+    def tolist(self) -> Any:
+        """The numbers. Raises DataDependentOutputException if they are not known."""
+        return self.item() if self.constant is not None else self.flatten()[0].item()
+
     def __format__(self, spec: str) -> str:
         return format(repr(self), spec)
 

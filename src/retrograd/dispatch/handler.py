@@ -25,7 +25,7 @@ def handler(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> 
     if here.disabled:
         return NOBODY
     given = tensors_in((args, kwargs))
-    if not here.modes and not any([handles(x) for x in given]):
+    if not here.modes and not any([handles(x) or type(x._array) is WrapperArray for x in given]):
         return NOBODY
     passing = here.passing
     if passing is not None and passing[0] == function and all([a is b for a, b in zip(passing[1], args)]):
@@ -40,10 +40,16 @@ def handler(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> 
         function = replaced[1]
     maker = MAKERS.get(function.__name__) if not modes.thread.levels else None
     if maker is not None:
-        call = maker(args, dict(kwargs))
+        call = maker(each_tensor(args, _whole), dict(kwargs))
         if call is not None:
             return _finished(call, kwargs)
     return _on_seam(function, args, kwargs, {id(tensor) for tensor in given})
+
+
+def _whole(tensor: Any) -> Any:
+    """The wrapper in the place of a result that is not shown yet."""
+    array: Any = tensor._array
+    return array.tensor() if type(array) is WrapperArray and not handles(tensor) else tensor
 
 
 def _finished(call: tuple[Any, tuple[Any, ...], dict[str, Any]], kwargs: Mapping[str, Any]) -> Any:

@@ -73,7 +73,7 @@ def _by_row(func: OpOverload) -> Callable[..., Any] | None:
     """The operator whose row, or whose name, is the overload."""
     name, which = func.overloadpacket.__name__, str(func).removeprefix("aten.").removesuffix(".default")
     for own, texts in CALLS.items():
-        for text in texts:
+        for text in texts.split("; "):
             tree = ast.parse(text, mode="eval").body
             assert isinstance(tree, ast.Call)
             if ast.unparse(tree.func) in (name, which) and own in _operators():

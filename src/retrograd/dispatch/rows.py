@@ -109,8 +109,8 @@ _ROWS = {
     "xlog1py": "special_xlog1py(x, y)",
     "zeta": "special_zeta(x, y)",
 }
-CALLS: Table[str, tuple[str, ...]] = table(
-    "A dispatch mode sees it as {}", {name: tuple(rows.split("; ")) for name, rows in _ROWS.items()},
+CALLS: Table[str, str] = table(
+    "A dispatch mode sees it as {}", _ROWS,
     because="a mode sees operators of all families, and need not import those that a program has not")
 
 

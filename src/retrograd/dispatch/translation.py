@@ -119,7 +119,7 @@ def own(op: Op) -> OpOverload:
 @cache
 def row_of(op: Op) -> tuple[str, Callable[..., Any]] | None:
     """The name and the arguments of the core for an operator, by its row; None if it has no row."""
-    for text in CALLS.get(op.name, ()):
+    for text in CALLS[op.name].split("; ") if op.name in CALLS else ():
         try:
             name, names, arguments = call_in(text, op.arguments)
         except LookupError:
@@ -132,7 +132,7 @@ def row_of(op: Op) -> tuple[str, Callable[..., Any]] | None:
 @cache
 def order_of(op: Op) -> list[str]:
     """The names of the operands in the core. The gradients of a node are computed in the order of the alphabet."""
-    for text in CALLS.get(op.name, (f"{op.name}({', '.join(op.arguments)})",)):
+    for text in CALLS.get(op.name, f"{op.name}({', '.join(op.arguments)})").split("; "):
         tree = ast.parse(text, mode="eval").body
         assert isinstance(tree, ast.Call)
         values = [part.id if isinstance(part, ast.Name) else "" for part in tree.args]

@@ -10,6 +10,7 @@ from types import FunctionType
 from typing import Any
 
 from ..autograd import operation_counts, profiler_recording
+from ..dispatch import gradients, rows
 from ..ops import lacking, sparse, view_copies
 from ..ops.framework import Op
 from ..ops.tables import INDEX, Table, about
@@ -19,8 +20,8 @@ from ..tensors.transforms import batching, forward, refusals, views
 from .statements import source_of
 
 # The modules of the tables, and what they import.
-MODULES = (batching, dependences, forward, inference, inplace, lacking, operation_counts, profiler_recording, refusals,
-           sparse, view_copies, views)
+MODULES = (batching, dependences, forward, gradients, inference, inplace, lacking, operation_counts,
+           profiler_recording, refusals, rows, sparse, view_copies, views)
 
 
 def tables() -> list[Table[Any, Any]]:
