@@ -29,12 +29,23 @@ class Parts:
     implementation: Callable[[OpOverload], Callable[..., Any]]
 
 
+class Carried(Exception):
+    """Carries an error that a handler has raised, past code that explains the errors of kernels, to the program."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
 def dispatch(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
     """The transform on the seam: hand a call to modes and to classes of wrappers, under the names of PyTorch's core."""
     here = local.here
     if here.disabled or not (here.modes or holds_wrapper(args) or _has_handler(args)):
         return compute(op, call, args, write)
-    return Parts.translate(op, call, args, write)
+    try:
+        return Parts.translate(op, call, args, write)
+    except (TypeError, ValueError) as error:
+        raise Carried(error) from error
 
 
 def watched() -> bool:

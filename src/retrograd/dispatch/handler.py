@@ -12,7 +12,7 @@ from typing import Any
 from ..foundations.modes import local as modes
 from ..tensors.recording.overriding import NOBODY
 from ..tensors.state.base import TensorBase
-from .calls import dispatch, handled, handles
+from .calls import Carried, dispatch, handled, handles
 from .here import each_tensor, local, tensors_in
 from .makers import MAKERS, REPLACED
 from .passes import watch_saving
@@ -72,9 +72,12 @@ def _on_seam(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], gi
         here.under, thread.transform = before, dispatch
     try:
         return each_tensor(function(*args, **kwargs), _Result(given, here.fresh))
+    except Carried as carried:
+        error = carried.error
     finally:
         here.passing, thread.transform, thread.watchers = passing, before, watchers
         here.fresh, here.under = fresh, under
+    raise error
 
 
 class _Result:

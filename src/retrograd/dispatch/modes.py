@@ -163,15 +163,19 @@ def _disable_current_modes() -> Iterator[list[Any]]:
         _set_stack(stack)
 
 
-@contextmanager
-def no_dispatch() -> Iterator[None]:
+class no_dispatch:
     """A context in which neither modes nor classes handle calls: operators run on the memory of tensors."""
-    here = local.here
-    before, here.disabled = here.disabled, True
-    try:
-        yield
-    finally:
-        here.disabled = before
+
+    def __enter__(self) -> None:
+        here = local.here
+        self._before, here.disabled = here.disabled, True
+
+    def __exit__(self, *error: object) -> None:
+        local.here.disabled = self._before
+
+
+class _DisableTorchDispatch(no_dispatch):
+    """A context in which neither modes nor classes handle calls: operators run on the memory of tensors."""
 
 
 class _Wired:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from ..foundations.modes import local as modes
 from ..graph import faults
@@ -12,7 +15,7 @@ from ..graph.node import hooks_of
 from ..graph.recorded_pass import RecordedPass
 from ..tensors.recording.recorder import TensorRecorder
 from ..tensors.state.base import plain
-from .calls import dispatch, send, tensor_over, watched
+from .calls import Carried, dispatch, send, tensor_over, watched
 from .composed_gradients import COMPOSED, composed
 from .core import overload
 from .gradients import GRADIENTS, Node
@@ -42,7 +45,12 @@ def watch_saving(node: Any, results: Sequence[Any], operands: Sequence[Any]) -> 
 def alias(array: Any) -> Any:
     """The alias of a saved result."""
     tensor = local.here.tensor_of(array)
-    return plain(send(overload("detach.default"), (tensor,), {}, lambda by: tensor_over(by.get(id(array), array))))
+    return plain(send(overload("detach.default"), (tensor,), {}, partial(_alias_of, array)))
+
+
+def _alias_of(array: Any, by: dict[int, Any]) -> Any:
+    found = by.get(id(array), array)
+    return tensor_over(found[...] if type(found) is np.ndarray else found)
 
 
 class _Recorder(TensorRecorder):
@@ -87,8 +95,11 @@ class DispatchPass(RecordedPass):
             here.under, thread.transform = before, dispatch
         try:
             return super().run()
+        except Carried as carried:
+            error = carried.error
         finally:
             thread.transform, here.under, here.saved = before, under, None
+        raise error
 
     def _by_rules(self, node: Any, cotangent: Any, saved: Any) -> Sequence[Any]:
         if saved is not None:

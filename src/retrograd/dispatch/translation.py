@@ -18,8 +18,9 @@ from ..foundations.modes import standing
 from ..ops.framework import Op
 from ..ops.overloads import OpOverload, OpOverloadPacket, namespace
 from ..tensors.meta.inference import infer
+from ..tensors.recording.operands import explained
 from ..tensors.state.base import TensorBase
-from .calls import as_tensors, compute, holds_meta, replaced, send
+from .calls import as_tensors, compute, holds_meta, replaced, send, tensor_over
 from .core import chosen, known, overload, overloads
 from .here import local
 from .rows import CALLS, call_in
@@ -65,11 +66,15 @@ def sent(op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
 def computed(op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool, by: dict[int, Any]) -> Any:
     """The results of a call of the seam as tensors, with other arrays in the places of those that `by` names."""
     args = replaced(args, by)
-    if holds_meta(args):
-        with standing(infer):
-            found = infer(op, call, args, write)
-    else:
-        found = compute(op, call, args, write)
+    try:
+        if holds_meta(args):
+            with standing(infer):
+                found = infer(op, call, args, write)
+        else:
+            found = compute(op, call, args, write)
+    except (TypeError, ValueError) as error:
+        operands = args[0] if op.variadic else args[write:write + op.arity]
+        raise explained(op, [None if x is None else tensor_over(x) for x in operands], error) from None
     return local.here.tensor_of(args[0]) if write else as_tensors(found)
 
 

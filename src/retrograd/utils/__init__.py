@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["_pytree", "checkpoint", "data", "dlpack", "hooks", "swap_tensors"]
 
-_LATE = ("_contextlib _foreach_utils _python_dispatch _pytree benchmark checkpoint collect_env data dlpack "
+_LATE = ("_contextlib _foreach_utils _mode_utils _python_dispatch _pytree benchmark checkpoint collect_env data dlpack "
          "flop_counter hooks model_zoo module_tracker tensorboard weak")
 if not TYPE_CHECKING:
     __getattr__, __dir__ = late(__name__, __all__, inside({"": _LATE}, __name__), unlisted=["tensorboard"])

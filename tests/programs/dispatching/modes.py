@@ -28,7 +28,8 @@ class Names(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         if func.namespace != "profiler":
-            print("  ", self.tag, func, *map(short, args) if self.full else [], sorted({*(kwargs or {})} - {"memory_format", "pin_memory"}))
+            named = sorted({*(kwargs or {})} - {"memory_format", "pin_memory"})
+            print("  ", self.tag, func, *map(short, args) if self.full else [], named)
         return func(*args, **(kwargs or {}))
 
 
