@@ -10,6 +10,7 @@ import numpy as np
 
 from ..foundations.modes import local as modes
 from ..graph import faults
+from ..graph.anomaly import CheckedPass
 from ..graph.engine import Pass
 from ..graph.node import hooks_of
 from ..graph.recorded_pass import RecordedPass
@@ -77,29 +78,39 @@ class _Recorder(TensorRecorder):
 _RECORDER = _Recorder()
 
 
-class DispatchPass(RecordedPass):
-    """A pass whose operators handlers see."""
-
-    @classmethod
-    def make(cls, starts: Any, *, recorder: Any, **options: Any) -> Pass:
-        """A pass of this class, if rules compute with tensors. Else the usual pass: there is no wrapper and no mode."""
-        if recorder is None:
-            return Pass(starts, recorder=None, **options)
-        return cls(starts, recorder=_RECORDER, **options)
+class _Standing:
+    """A pass that runs with `dispatch` on the seam."""
 
     def run(self) -> Any:
-        """Run the pass with `dispatch` on the seam."""
+        """Run the pass."""
         here, thread = local.here, modes.thread
         before, under = thread.transform, here.under
         if before is not dispatch and not thread.levels and not here.modes:
             here.under, thread.transform = before, dispatch
         try:
-            return super().run()
+            return super().run()  # type: ignore[misc]
         except Carried as carried:
             error = carried.error
         finally:
             thread.transform, here.under, here.saved = before, under, None
         raise error
+
+
+class _CheckedPass(_Standing, CheckedPass):
+    """A pass for anomaly detection, whose operators handlers see."""
+
+
+class DispatchPass(_Standing, RecordedPass):
+    """A pass whose operators handlers see."""
+
+    @classmethod
+    def make(cls, starts: Any, *, recorder: Any, **options: Any) -> Pass:
+        """A pass of this class, if a handler may see its calls. Else the usual pass."""
+        checked, seen = modes.thread.anomalies is not None, bool(local.here.modes) or WrapperArray.living > 0
+        if recorder is None or not seen:
+            kind = CheckedPass if checked else Pass if recorder is None else RecordedPass
+            return kind(starts, recorder=recorder, **options)
+        return (_CheckedPass if checked else cls)(starts, recorder=_RECORDER, **options)
 
     def _by_rules(self, node: Any, cotangent: Any, saved: Any) -> Sequence[Any]:
         if saved is not None:

@@ -43,9 +43,11 @@ class WrapperArray(Geometry):
         self.like, self.base, self.nbytes = lying.like, lying.base, lying.nbytes
         self.place, self.layout, self.fresh = place, layout, False
         alive.add(id(self))
+        WrapperArray.living += 1
 
     def __del__(self, forget: Any = alive.discard) -> None:
         forget(id(self))
+        WrapperArray.living -= 1
 
     offset = property(lambda self: (address(self.like) - address(self.base)) // self.like.itemsize)
 
@@ -59,6 +61,7 @@ class WrapperArray(Geometry):
     def __array_interface__(self) -> Any:
         return self.__array_ufunc__()
 
+    living: ClassVar[int] = 0                             # how many there are
     # The number of a tensor with one element, from its class. `modes` fills it in.
     number: ClassVar[Callable[[Any], Any]]
 
