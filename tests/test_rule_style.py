@@ -1,8 +1,9 @@
 """Rules and composed functions keep to what every array knows: its shape and dtype, and what ops make of it.
 
 Rules run on arrays, on tensors and on whatever else stands behind an array. A rule uses operators, `np.*` functions,
-our ops and the attributes `.shape .dtype .ndim`; it selects with `choose` or `np.where`, never by multiplying with a
-mask, and never branches on numbers; its constants come from `math`, since a NumPy scalar would widen float32.
+our ops and the attributes `.shape .dtype .ndim`, or those of a dtype. It selects with `choose` or `np.where`, never by
+multiplying with a mask, and never branches on numbers. Its constants come from `math`, since a NumPy scalar would widen
+float32.
 
 Composed functions, those of nn.functional and tensors.functions, hand arrays to ops and ask for shapes and dtypes. A
 few need the numbers by their nature: they are in `DATA_DEPENDENT`.
@@ -21,6 +22,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
+from op_table.queries import stated_ops
 from reading.arrays import Fault, Reader
 from reading.kinds import ARRAY, PLAIN
 from reading.source import modules_below, sources
@@ -36,7 +38,7 @@ OPS = SOURCE / "ops"
 FACTORIES = {"elementwise", "linear", "operator", "_product", "composed", "either"}
 OPTIONS = {"arguments", "domain", "node", "complex", "tensors", "view", "outputs", "variadic", "differentiable",
            "unfilled", "layout"}
-ATTRIBUTES = {"shape", "dtype", "ndim", "kind"}
+ATTRIBUTES = {"shape", "dtype", "ndim", "kind", "itemsize"}      # the last two are those of a dtype
 NUMPY_CONSTANTS = {"pi", "e", "inf", "nan", "euler_gamma", "float16", "float32", "float64", "complex64", "complex128"}
 MODULES = sorted(path for path in OPS.rglob("*.py") if path.name not in ("__init__.py", "framework.py"))
 MODULE_NAMES = {path.stem for path in MODULES}
@@ -123,16 +125,6 @@ def test_every_module_states_rules() -> None:
 
 
 # No rule looks at numbers
-
-
-def stated_ops() -> set[Op]:
-    """Every operator of the package, also those in tables, and their in-place forms."""
-    values: list[Any] = []
-    for name in modules_below(OPS, "retrograd.ops"):
-        for value in vars(importlib.import_module(name)).values():
-            values += value.values() if isinstance(value, dict) else [value]
-    found = {value for value in values if isinstance(value, Op)}
-    return found | {op.written for op in found}
 
 
 def kinds(op: Op, rule: Any) -> dict[str, Any]:

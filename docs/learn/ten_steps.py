@@ -531,7 +531,7 @@ class Traced(Arithmetic):
         return out
 
 def shortened(calls, result):
-    """The calls without repetitions, and without those that nobody needs."""
+    """The calls without repetitions, and without calls that nobody needs."""
     known, names, kept = {}, {}, []
     for name, op, texts in calls:
         texts = [names.get(text, text) for text in texts]

@@ -1,4 +1,4 @@
-"""Of PyTorch's internal helpers, those that programs use: making tensors of storages again, and one tensor of many."""
+"""PyTorch's internal helpers that programs use: they rebuild tensors from storages, and join many tensors to one."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from .serialization.rebuilding import (
     _rebuild_wrapper_subclass,
 )
 from .tensors.functions.shapes.joining import cat
+from .tensors.tensor import Tensor
 from .utils.caught import ExceptionWrapper, KeyErrorMessage
 
 __all__ = ["ExceptionWrapper", "KeyErrorMessage", "_element_size", "_flatten_dense_tensors",
@@ -66,7 +67,7 @@ def _flatten_dense_tensors(tensors: Sequence[Any]) -> Any:
     return cat([tensor.contiguous().view(-1) for tensor in tensors])
 
 
-def _unflatten_dense_tensors(flat: Any, tensors: Iterable[Any]) -> tuple[Any, ...]:
+def _unflatten_dense_tensors(flat: Tensor, tensors: Iterable[Any]) -> tuple[Any, ...]:
     """Views of a flat tensor in the shapes of `tensors`, one after another."""
     parts, start = [], 0
     for tensor in tensors:

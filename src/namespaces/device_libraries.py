@@ -15,6 +15,7 @@ from .tensors.functions.other_backends import only_elsewhere
 from .tensors.functions.reductions import var_mean
 from .tensors.recording.public import public
 from .tensors.state.base import plain
+from .tensors.tensor import Tensor
 
 _WINDOW = "ints padding, ints stride, ints dilation, int groups, bool benchmark, bool deterministic"
 _WIDER = "ints padding, ints output_padding, ints stride, ints dilation, int groups, bool benchmark, bool deterministic"
@@ -81,7 +82,7 @@ globals().update({name: only_elsewhere(name + parameters, advice)
 # What the CPU computes
 
 @public("cudnn_is_acceptable(Tensor input) -> bool", strict=True)
-def cudnn_is_acceptable(input: Any) -> bool:
+def cudnn_is_acceptable(input: Tensor) -> bool:
     """Whether cuDNN can compute with a tensor: no."""
     return False
 
@@ -106,7 +107,8 @@ def mkldnn_convolution(input: Any, weight: Any, bias: Any, padding: Any, stride:
 
 @public("batch_norm_update_stats(Tensor input, Tensor? running_mean, Tensor? running_var, float momentum) -> (Tensor, "
         "Tensor)", strict=True)
-def batch_norm_update_stats(input: Any, running_mean: Any, running_var: Any, momentum: float) -> tuple[Any, Any]:
+def batch_norm_update_stats(input: Tensor, running_mean: Tensor, running_var: Tensor,
+                            momentum: float) -> tuple[Any, Any]:
     """The mean and the biased variance of each channel. The running statistics move towards them, in place.
 
     Raises NotImplementedError unless the input is a floating-point tensor, IndexError for fewer than 2 dimensions.

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .foundations import dtypes
+from .foundations.dtypes import dtype as torch_dtype
 from .foundations.limits import iinfo
 from .foundations.names import missing
 from .linalg import vector_norm
@@ -21,14 +22,14 @@ _SHORT = (dtypes.uint8, dtypes.bool_, dtypes.int8, dtypes.int16, dtypes.int32)
 _INF = float("inf")
 
 
-def _mask_of(input: Any, mask: Any) -> Any:
+def _mask_of(input: Tensor, mask: Tensor) -> Any:
     """The mask in the shape of the input, with bools. Raises ValueError if it has more dimensions than the input."""
     if mask.ndim > input.ndim:
         raise ValueError("_input_mask expected broadcastable mask (got mask dimensionality higher than of the input)")
     return mask.broadcast_to(input.shape).to(dtypes.bool_)
 
 
-def _kept(input: Any, mask: Any, dtype: Any, otherwise: Any) -> Any:
+def _kept(input: Tensor, mask: Any, dtype: torch_dtype | None, otherwise: Any) -> Any:
     """The input in another dtype, with the number `otherwise` where the mask is False."""
     x = input if dtype is None else input.to(dtype)
     return x if mask is None else where(_mask_of(x, mask), x, full((), otherwise, dtype=x.dtype))
@@ -50,19 +51,19 @@ def _dims(dim: Any, ndim: int) -> tuple[int, ...]:
     return tuple(sorted(found)) if ndim else ()
 
 
-def _summed_type(input: Any, dtype: Any) -> Any:
+def _summed_type(input: Tensor, dtype: torch_dtype | None) -> Any:
     """The dtype of a sum or a product: int64 for short integers."""
     return dtypes.int64 if dtype is None and input.dtype in _SHORT else dtype or input.dtype
 
 
-def _least(dtype: Any) -> Any:
+def _least(dtype: torch_dtype) -> Any:
     """A number below all others of the dtype, or the least of them."""
     if dtype.is_floating_point:
         return -_INF
     return 0 if dtype is dtypes.bool_ else iinfo(dtype).min
 
 
-def _greatest(dtype: Any) -> Any:
+def _greatest(dtype: torch_dtype) -> Any:
     """A number above all others of the dtype, or the greatest of them."""
     if dtype.is_floating_point:
         return _INF
@@ -71,7 +72,8 @@ def _greatest(dtype: Any) -> Any:
 
 # Reductions
 
-def sum(input: Any, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None) -> Tensor:
+def sum(input: Any, dim: Any = None, *, keepdim: bool | None = False, dtype: torch_dtype | None = None,
+        mask: Tensor | None = None) -> Tensor:
     """The sum of the elements where the mask is True, over all dimensions or those of `dim`.
 
     >>> import retrograd as torch
@@ -84,7 +86,8 @@ def sum(input: Any, dim: Any = None, *, keepdim: bool | None = False, dtype: Any
     return x.sum(dims, bool(keepdim)).to(target) if dims else x.clone()  # type: ignore[no-any-return]
 
 
-def prod(input: Any, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None) -> Tensor:
+def prod(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: torch_dtype | None = None,
+         mask: Tensor | None = None) -> Tensor:
     """The product of the elements where the mask is True; 1 if there are none."""
     target = _summed_type(input, dtype)
     x = _kept(input, mask, target, 1)
@@ -93,37 +96,40 @@ def prod(input: Any, dim: Any = None, *, keepdim: bool | None = False, dtype: An
     return x.to(target)  # type: ignore[no-any-return]
 
 
-def amax(input: Any, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None) -> Tensor:
+def amax(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: torch_dtype | None = None,
+         mask: Tensor | None = None) -> Tensor:
     """The greatest of the elements where the mask is True; -inf, or the least integer, if there are none."""
     x = _kept(input, mask, dtype, _least(dtype or input.dtype))
     return x.amax(_dims(dim, x.ndim), bool(keepdim))  # type: ignore[no-any-return]
 
 
-def amin(input: Any, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None) -> Tensor:
+def amin(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: torch_dtype | None = None,
+         mask: Tensor | None = None) -> Tensor:
     """The least of the elements where the mask is True; inf, or the greatest integer, if there are none."""
     x = _kept(input, mask, dtype, _greatest(dtype or input.dtype))
     return x.amin(_dims(dim, x.ndim), bool(keepdim))  # type: ignore[no-any-return]
 
 
-def argmax(input: Any, dim: int | None = None, *, keepdim: bool | None = False, dtype: Any = None,
-           mask: Any = None) -> Tensor:
+def argmax(input: Any, dim: int | None = None, *, keepdim: bool | None = False, dtype: torch_dtype | None = None,
+           mask: Tensor | None = None) -> Tensor:
     """The index of the greatest element where the mask is True, in the dtype of the input or in `dtype`."""
     x = _kept(input, mask, dtype, _least(dtype or input.dtype))
     return x.argmax(dim, bool(keepdim)).to(x.dtype)  # type: ignore[no-any-return]
 
 
-def argmin(input: Any, dim: int | None = None, *, keepdim: bool | None = False, dtype: Any = None,
-           mask: Any = None) -> Tensor:
+def argmin(input: Any, dim: int | None = None, *, keepdim: bool | None = False, dtype: torch_dtype | None = None,
+           mask: Tensor | None = None) -> Tensor:
     """The index of the least element where the mask is True, in the dtype of the input or in `dtype`."""
     x = _kept(input, mask, dtype, _greatest(dtype or input.dtype))
     return x.argmin(dim, bool(keepdim)).to(x.dtype)  # type: ignore[no-any-return]
 
 
-def _count(x: Any, dim: Any, keepdim: bool, mask: Any) -> Any:
+def _count(x: Tensor, dim: Any, keepdim: bool, mask: Any) -> Any:
     return sum(ones_like(x, dtype=dtypes.int64), dim, keepdim=keepdim, mask=mask)
 
 
-def mean(input: Any, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None) -> Tensor:
+def mean(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: torch_dtype | None = None,
+         mask: Tensor | None = None) -> Tensor:
     """The mean of the elements where the mask is True; NaN if there are none. Raises ValueError for integers."""
     target = dtype or input.dtype
     if not (target.is_floating_point or target.is_complex):
@@ -133,8 +139,8 @@ def mean(input: Any, dim: Any = None, *, keepdim: bool | None = False, dtype: An
     return total / _count(input, dim, bool(keepdim), mask)  # type: ignore[no-any-return]
 
 
-def var(input: Any, dim: Any = None, unbiased: bool | None = None, *, correction: float | None = None,
-        keepdim: bool | None = False, dtype: Any = None, mask: Any = None) -> Tensor:
+def var(input: Tensor, dim: Any = None, unbiased: bool | None = None, *, correction: float | None = None,
+        keepdim: bool | None = False, dtype: torch_dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The variance of the elements where the mask is True. `correction` is 1, or 0 if `unbiased` is False."""
     if unbiased is not None and correction is not None:
         raise ValueError("Only one of unbiased and correction may be given")
@@ -150,14 +156,14 @@ def var(input: Any, dim: Any = None, unbiased: bool | None = None, *, correction
 
 
 def std(input: Any, dim: Any = None, unbiased: bool | None = None, *, correction: float | None = None,
-        keepdim: bool | None = False, dtype: Any = None, mask: Any = None) -> Tensor:
+        keepdim: bool | None = False, dtype: torch_dtype | None = None, mask: Any = None) -> Tensor:
     """The standard deviation of the elements where the mask is True."""
     found: Any = var(input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=dtype, mask=mask)
     return found.sqrt()  # type: ignore[no-any-return]
 
 
-def norm(input: Any, ord: float | None = 2.0, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None,
-         mask: Any = None) -> Tensor:
+def norm(input: Any, ord: float | None = 2.0, dim: Any = None, *, keepdim: bool | None = False,
+         dtype: torch_dtype | None = None, mask: Any = None) -> Tensor:
     """The norm of the elements where the mask is True, as vectors along `dim`."""
     order = 2.0 if ord is None else ord
     x = _kept(input, mask, dtype, _INF if order < 0 else 0)
@@ -165,7 +171,8 @@ def norm(input: Any, ord: float | None = 2.0, dim: Any = None, *, keepdim: bool 
     return found
 
 
-def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:
+def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: torch_dtype | None = None,
+           mask: Tensor | None = None) -> Tensor:
     """The median of the elements where the mask is True; NaN if there are none."""
     x = input if dtype is None else input.to(dtype)
     if not x.dtype.is_floating_point:
@@ -180,7 +187,8 @@ def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = Non
     return _kept(x, mask, None, float("nan")).nanmedian(dim, keepdim).values  # type: ignore[no-any-return]
 
 
-def logsumexp(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:
+def logsumexp(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: torch_dtype | None = None,
+              mask: Any = None) -> Tensor:
     """The logarithm of the sum of exponentials of the elements where the mask is True."""
     target = dtype or input.dtype
     x = _kept(input, mask, dtype, _least(target))
@@ -189,19 +197,20 @@ def logsumexp(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any 
 
 # Results of the shape of the input
 
-def logaddexp(input: Any, other: Any, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None) -> Tensor:
+def logaddexp(input: Any, other: Any, *, dtype: torch_dtype | None = None, input_mask: Any = None,
+              other_mask: Any = None) -> Tensor:
     """`torch.logaddexp`, where elements without a mask count as -inf."""
     x, y = _kept(input, input_mask, dtype, -_INF), _kept(other, other_mask, dtype, -_INF)
     return x.logaddexp(y)  # type: ignore[no-any-return]
 
 
-def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
+def cumsum(input: Tensor, dim: int, *, dtype: torch_dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The running sum, without the elements where the mask is False."""
     target = _summed_type(input, dtype)
     return _kept(input, mask, target, 0).cumsum(dim, dtype=target)  # type: ignore[no-any-return]
 
 
-def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
+def cumprod(input: Tensor, dim: int, *, dtype: torch_dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The running product, without the elements where the mask is False."""
     target = _summed_type(input, dtype)
     return _kept(input, mask, target, 1).cumprod(dim, dtype=target)  # type: ignore[no-any-return]
@@ -211,7 +220,7 @@ def _normalizing(function: Callable[..., Any], input: Any, dim: int, dtype: Any,
     return function(_kept(input, mask, dtype, -_INF), dim)
 
 
-def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
+def softmax(input: Any, dim: int, *, dtype: torch_dtype | None = None, mask: Any = None) -> Tensor:
     """The softmax of the elements where the mask is True; 0 for the others, and NaN in a row without any.
 
     >>> import retrograd as torch
@@ -221,17 +230,18 @@ def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Ten
     return _normalizing(_softmax, input, dim, dtype, mask)  # type: ignore[no-any-return]
 
 
-def log_softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
+def log_softmax(input: Any, dim: int, *, dtype: torch_dtype | None = None, mask: Any = None) -> Tensor:
     """The logarithm of `softmax`."""
     return _normalizing(_log_softmax, input, dim, dtype, mask)  # type: ignore[no-any-return]
 
 
-def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
+def softmin(input: Any, dim: int, *, dtype: torch_dtype | None = None, mask: Any = None) -> Tensor:
     """The softmax of the negative elements."""
     return _softmax(-_kept(input, mask, dtype, _INF), dim)
 
 
-def normalize(input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None) -> Tensor:
+def normalize(input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: torch_dtype | None = None,
+              mask: Any = None) -> Tensor:
     """The elements divided by their norm along `dim`, which counts only those where the mask is True."""
     length: Any = norm(input, ord, dim, keepdim=True, dtype=dtype, mask=mask)
     return _kept(input, mask, dtype, 0) / length.maximum(length.new_full((), eps))  # type: ignore[no-any-return]

@@ -16,7 +16,8 @@ from . import autograd
 from .foundations.names import missing
 from .nn import functional
 from .tensors.face.subclassing import kept
-from .tensors.recording.overriding import Attention, local, overloaded, overridden, takes_over
+from .tensors.recording.overriding import local, overloaded, overridden, takes_over
+from .tensors.state.dispatch import DISPATCH
 from .tensors.tensor import Tensor
 
 __all__ = [
@@ -163,7 +164,7 @@ def resolve_name(f: Any) -> str | None:
         return None
 
 
-def is_tensor_method_or_property(func: Any) -> bool:
+def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
     """Whether `func` is a method of tensors or the getter of a property."""
     return any(func in (called, public) for _, called, public in _tables()["torch.Tensor"])
 
@@ -200,7 +201,7 @@ def handle_torch_function(public_api: Callable[..., Any], relevant_args: Iterabl
     return overridden(public_api, found, args, kwargs, _refused_of_users)
 
 
-def _refused_of_users(function: Any, found: list[Any], mode: Any) -> TypeError:
+def _refused_of_users(function: Callable[..., Any], found: list[Any], mode: Any) -> TypeError:
     within = "" if mode is None else f" nor in mode {mode}"
     name = resolve_name(function) or f"{function.__module__}.{function.__name__}"
     return TypeError(f"no implementation found for '{name}' on types that implement __torch_function__: "
@@ -247,17 +248,18 @@ class TorchFunctionMode:
         raise NotImplementedError
 
     def __enter__(self) -> Self:
-        Attention.watch(1)
+        DISPATCH.watch(1)
         local.thread.modes = [*local.thread.modes, self]
         return self
 
     def __exit__(self, *error: object) -> None:
         local.thread.modes = local.thread.modes[:-1]
-        Attention.watch(-1)
+        DISPATCH.watch(-1)
 
 
 class BaseTorchFunctionMode(TorchFunctionMode):
     """A mode that changes no call."""
 
-    def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+    def __torch_function__(self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (),
+                           kwargs: dict[str, Any] | None = None) -> Any:
         return func(*args, **(kwargs or {}))

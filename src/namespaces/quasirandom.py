@@ -10,23 +10,23 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .extras import imported
-from .foundations.dtypes import dtype as torch_dtype, get_default_dtype
+from .foundations.dtypes import Array, dtype as torch_dtype, get_default_dtype
 from .tensors.arguments.generator import Generator
 from .tensors.functions.creation.random import randint
 from .tensors.state.base import plain
 
 
-def _directions(dimension: int, bits: int) -> np.ndarray[Any, Any]:
+def _directions(dimension: int, bits: int) -> Array:
     """The direction numbers, of the shape (dimension, bits)."""
     qmc = imported("quasirandom", "torch.quasirandom.SobolEngine needs", "scipy.stats.qmc")
-    directions: np.ndarray[Any, Any] = qmc.Sobol(dimension, scramble=False, bits=bits)._sv.astype(np.int64)
+    directions: Array = qmc.Sobol(dimension, scramble=False, bits=bits)._sv.astype(np.int64)
     return directions
 
 
-def _last_zero(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _last_zero(numbers: Array) -> Array:
     """The place of the lowest bit that is 0, for each number."""
     lowest = ~numbers & (numbers + 1)
-    places: np.ndarray[Any, Any] = np.log2(lowest.astype(np.float64)).astype(np.int64)
+    places: Array = np.log2(lowest.astype(np.float64)).astype(np.int64)
     return places
 
 
@@ -72,7 +72,7 @@ class SobolEngine:
         mixed = mixing @ written % 2
         self.sobolstate = plain((mixed << highest_first[:, None]).sum(axis=1))
 
-    def _steps(self, n: int) -> np.ndarray[Any, Any]:
+    def _steps(self, n: int) -> Array:
         """The next `n` points as integers, of the shape (n, dimension). The first point of all is the shift."""
         first = self.num_generated == 0
         count = n - first

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from .foundations.devices import checked, device
+from .foundations.devices import DeviceLike, checked, device
 
 _CPU = 0
 
@@ -31,7 +31,7 @@ class Stream:
     __module__ = "torch"
     device_type, device_index, stream_id = _CPU, -1, 0
 
-    def __init__(self, device: Any = None, *, priority: int = 0) -> None:
+    def __init__(self, device: DeviceLike | None = None, *, priority: int = 0) -> None:
         self.device = _place(device)
 
     def query(self) -> bool:
@@ -78,7 +78,7 @@ class Event:
     __module__ = "torch"
     event_id = 0
 
-    def __init__(self, device: Any = None, *, enable_timing: bool = False, blocking: bool = False,
+    def __init__(self, device: DeviceLike | None = None, *, enable_timing: bool = False, blocking: bool = False,
                  interprocess: bool = False) -> None:
         for name, value in (("enable_timing", enable_timing), ("blocking", blocking), ("interprocess", interprocess)):
             if not isinstance(value, bool):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, TypeAlias
 
-from .foundations.devices import device
+from .foundations.devices import DeviceLike, device
 from .foundations.dtypes import dtype
 from .foundations.names import missing
 from .symbols import SymBool, SymFloat, SymInt
@@ -27,7 +27,7 @@ _TensorOrTensors: TypeAlias = Tensor | Sequence[Tensor]
 _TensorOrOptionalTensors: TypeAlias = Tensor | Sequence[Tensor | None]
 
 Number: TypeAlias = int | float | bool
-Device: TypeAlias = device | str | int | None
+Device: TypeAlias = DeviceLike | None
 FileLike: TypeAlias = str | os.PathLike[str] | IO[bytes]
 IntLikeType: TypeAlias = int | SymInt
 FloatLikeType: TypeAlias = float | SymFloat

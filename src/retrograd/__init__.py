@@ -211,7 +211,7 @@ __all__ += [
     "_sample_dirichlet", "_softmax", "_standard_gamma", "_standard_gamma_grad", "_unique", "_unique2", "_utils",
     "_weight_norm"]
 _say_where([globals()[name] for name in __all__ if name in globals()], __name__)
-# Modules that a program rarely names; and those that have another name in PyTorch, or none.
+# Modules that a program rarely names, and modules that have another name in PyTorch, or none.
 _MODULES = (
     "_C _VF __config__ __future__ _dynamo _functorch _jit_internal _ops _subclasses _tensor _tensor_str _utils "
     "_vmap_internals ao compiler distributed distributions export func functional fx hub jit library masked "

@@ -1,4 +1,4 @@
-"""torch.version: the version of PyTorch that is followed, and of PyTorch's libraries for GPUs, of which there are none.
+"""torch.version: the version of PyTorch that is followed, and of PyTorch's libraries for GPUs: none.
 
 `__version__` begins with the version of PyTorch, so that programs that ask for a version find the one whose behavior
 they get. The part after `+` is retrograd's own version, which `retrograd` names alone. `cuda`, `hip`, `rocm` and `xpu`

@@ -17,14 +17,13 @@ from .foundations import tracebacks
 from .foundations.devices import Meta
 from .foundations.modes import Compiler
 from .foundations.names import PACKAGE, reached
-from .graph.hooks import Users
+from .graph.hooks import USER_HOOKS
 from .graph.node import SavedReader
 from .ops import _Core
 from .tensors.face.subclassing import Wrapping
 from .tensors.interim import Interim, by_elements
 from .tensors.recording import calls, hooks, saved_values
-from .tensors.recording.overriding import Attention, Words
-from .tensors.state.base import Results
+from .tensors.state.dispatch import DISPATCH
 from .tensors.tensor import Tensor
 
 # Where the function of an operator of PyTorch's core is looked for; "" is the package.
@@ -34,14 +33,14 @@ _PLACES = ("", "nn.functional", "_C._nn", "special", "linalg", "fft")
 def wire() -> None:
     """Fill in what the lower layers declare. The package calls `wire` once, at the end of its import."""
     tracebacks.install()
-    Attention.begin(Tensor)                                  # which fills in `Results`, too
-    Attention.spare(Interim)
-    Results.interim, Results.by_elements = Interim, staticmethod(by_elements)
-    Users.shown, Users.carried = staticmethod(hooks.shown), staticmethod(hooks.carried)
-    Users.call, Users.node = staticmethod(hooks.call), staticmethod(hooks.call_node)
+    DISPATCH.begin(Tensor)
+    DISPATCH.spare(Interim)
+    DISPATCH.interim, DISPATCH.by_elements = Interim, by_elements
+    USER_HOOKS.shown, USER_HOOKS.carried = hooks.shown, hooks.carried
+    USER_HOOKS.call, USER_HOOKS.node = hooks.call, hooks.call_node
     SavedReader.attribute = staticmethod(saved_values.attribute)
     SavedReader.attributes = staticmethod(saved_values.attributes)
-    Words.refused = staticmethod(_refused)
+    DISPATCH.refused = _refused
     Meta.tools = staticmethod(_meta)
     Compiler.compile = staticmethod(_compile)
     Wrapping.begin, Wrapping.make = staticmethod(_begin_dispatch), staticmethod(_make_wrapper)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import importlib
 import io
 import random
 import types
@@ -230,7 +231,7 @@ handles.append(linear().register_full_backward_hook(lambda m, a, b: seen.append(
 handles.append(optimizer.register_step_post_hook(lambda *a: seen.append('step')))
 [h.remove() for h in handles]; handles.clear()
 model.apply(lambda m: m.reset_parameters() if type(m) is nn.Linear else None)
-nn.utils.prune.random_unstructured(linear(), 'weight', 0.3)
+prune.random_unstructured(linear(), 'weight', 0.3)
 nn.utils.parametrize.register_parametrization(linear(), 'weight', nn.Tanh())
 [nn.utils.parametrize.remove_parametrizations(m, 'weight') for m in model if nn.utils.parametrize.is_parametrized(m)]
 model[0] = nn.Linear(6, 6)
@@ -341,7 +342,8 @@ def _lived(torch: Any, life: Life, backend: str | None, reasons: list[str]) -> l
 def _made(torch: Any, life: Life, backend: str | None) -> dict[str, Any]:
     """The names of a life, after its head has run."""
     scope: dict[str, Any] = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "copy": copy, "gc": gc, "io": io,
-                             "types": types, "__name__": "random_life", "PICK": 0}
+                             "types": types, "prune": importlib.import_module(f"{torch.__name__}.nn.utils.prune"),
+                             "__name__": "random_life", "PICK": 0}
 
     def again() -> Any:
         step = scope["model"] if "step = model" in life.head else scope["step"]
@@ -368,8 +370,8 @@ def _state(scope: dict[str, Any]) -> dict[str, Any]:
     outs = out if isinstance(out, (tuple, list)) else [out]
     return {
         "out": shown([_plain(o) for o in outs], {}),
-        "graph": [(o.requires_grad, o.grad_fn is None, o.is_leaf, o.dtype, o.is_inference() or o._version, o.stride())
-                  for o in outs if isinstance(o, scope["torch"].Tensor)],
+        "graph": [(o.requires_grad, o.grad_fn is None, o.is_leaf, str(o.dtype), o.is_inference() or o._version,
+                   o.stride()) for o in outs if isinstance(o, scope["torch"].Tensor)],
         "parameters": shown({n: (_plain(p), _plain(p.grad), p.requires_grad) for n, p in model.named_parameters()}, {}),
         "buffers": shown({n: _plain(b) for n, b in model.named_buffers()}, {}),
         "modules": [(n, m.training, type(m).__name__, getattr(m, "count", None)) for n, m in model.named_modules()],

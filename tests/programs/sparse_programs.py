@@ -1,5 +1,7 @@
 """Programs with sparse tensors, for both packages: gradients, writes, modules, tables of rows, optimizers."""
 
+from comparing.optimizers import usual_optimizers
+
 # What each program begins with.
 HEAD = """
 i = torch.tensor([[0, 1, 1], [2, 0, 2]])
@@ -243,8 +245,7 @@ OPTIMIZERS = [
     ("Adagrad", "lr=0.1"), ("Adagrad", "lr=0.1, lr_decay=0.1"), ("Adagrad", "lr=0.1, maximize=True"),
     ("Adagrad", "lr=0.1, weight_decay=0.1"), ("Adagrad", "lr=0.1, fused=True"),
     ("SparseAdam", "lr=0.1"), ("SparseAdam", "lr=0.1, maximize=True, betas=(0.8, 0.9), eps=1e-4"),
-    *[(name, "") for name in ("Adam", "AdamW", "Adamax", "NAdam", "RAdam", "RMSprop", "Rprop", "ASGD", "Adadelta",
-                              "Adafactor")],
+    *[(name, "") for name in usual_optimizers() if name not in ("SGD", "Adagrad")],
 ]
 TRAINED = """
 torch.manual_seed(0)

@@ -116,7 +116,7 @@ def members(path: str) -> tuple[Member, ...]:
 
 
 def _written_in(home: Any) -> list[str]:
-    """The names of a class, or those that a module without `__all__` defines itself."""
+    """The names of a class, or the names that a module without `__all__` defines itself."""
     if isinstance(home, type):
         return dir(home)
     return [name for name in dir(home) if getattr(getattr(home, name), "__module__", None) == home.__name__]

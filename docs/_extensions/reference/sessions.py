@@ -1,7 +1,7 @@
 """Sessions made of calls: lines of Python, each with what it shows when it is run.
 
-The calls are those that the table of operators makes (`recorded`), those of modules that the tests make wrong calls of,
-and those that `calls.txt` lists. A session is made while the page is made, so that the page shows real results.
+The calls are the calls of the table of operators (`recorded`), the calls of modules that the tests make wrong calls of,
+and the calls in `calls.txt`. A session is made while the page is made, so that the page shows real results.
 """
 
 from __future__ import annotations

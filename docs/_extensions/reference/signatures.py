@@ -44,7 +44,7 @@ def signatures(member: Member) -> list[Signature]:
 
 
 def _named_as_in_numpy(way: Way) -> bool:
-    """Whether a way has NumPy's name in the place of PyTorch's, which another way has."""
+    """Whether a way has NumPy's name in place of PyTorch's, which another way has."""
     names = {each.name for each in way.given}
     return "axis" in names and "dim" not in names
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ..foundations.modes import local
 from ..foundations.names import missing
 from ..tensors.state.base import plain
+from ..tensors.tensor import Tensor
 from ..tensors.transforms.aliases import entering, leaving
 from ..tensors.transforms.batched import parts, shown
 from ..tensors.transforms.batching import BatchLevel
@@ -43,7 +44,7 @@ class Place(int):
         return hash(self.level.number)
 
 
-def _add_batch_dim(tensor: Any, batch_dim: int, level: int) -> Any:
+def _add_batch_dim(tensor: Tensor, batch_dim: int, level: int) -> Any:
     """The samples of a tensor along a dim, as one tensor inside of a `vmap`. `level` is its place, counted from 1."""
     return entering(_level_at(level), tensor, batch_dim % tensor._array.ndim)
 
@@ -54,7 +55,7 @@ def _level_at(place: int) -> BatchLevel:
     return level
 
 
-def _remove_batch_dim(tensor: Any, level: int, batch_size: int, out_dim: int) -> Any:
+def _remove_batch_dim(tensor: Tensor, level: int, batch_size: int, out_dim: int) -> Any:
     """The tensor of all samples, along the dim `out_dim`. The opposite of `_add_batch_dim`.
 
     Raises IndexError if the result has no such dim.
@@ -66,12 +67,12 @@ def _remove_batch_dim(tensor: Any, level: int, batch_size: int, out_dim: int) ->
     return leaving(_level_at(level), tensor, out_dim % rank)
 
 
-def is_batchedtensor(tensor: Any) -> bool:
+def is_batchedtensor(tensor: Tensor) -> bool:
     """Whether a tensor is the sample of a `vmap` that is in effect."""
     return bool(parts(tensor._array)[1])
 
 
-def is_gradtrackingtensor(tensor: Any) -> bool:
+def is_gradtrackingtensor(tensor: Tensor) -> bool:
     """Whether a transform that is in effect differentiates a tensor."""
     thread = local.thread
     return thread.functions > 0 and (tensor.requires_grad or any([level.moves(tensor._array)
@@ -83,12 +84,12 @@ def is_functorch_wrapped_tensor(tensor: Any) -> bool:
     return is_batchedtensor(tensor) or is_gradtrackingtensor(tensor)
 
 
-def maybe_get_bdim(tensor: Any) -> int:
+def maybe_get_bdim(tensor: Tensor) -> int:
     """The dimension of the batch, which is the first one; -1 if the tensor is in no batch."""
     return 0 if is_batchedtensor(tensor) else -1
 
 
-def maybe_get_level(tensor: Any) -> int:
+def maybe_get_level(tensor: Tensor) -> int:
     """Which of the levels in effect is the innermost one of a tensor, counted from 1; -1 if there is none."""
     levels = parts(tensor._array)[1]
     found = [place for place, level in enumerate(local.thread.levels, 1)
@@ -101,7 +102,7 @@ def maybe_current_level() -> int | None:
     return len(local.thread.levels) or None
 
 
-def get_unwrapped(tensor: Any) -> Any:
+def get_unwrapped(tensor: Tensor) -> Any:
     """The tensor of all samples behind a sample of a `vmap`, with the batch as the first dim; else the tensor."""
     levels = parts(tensor._array)[1]
     return plain(outer(shown(tensor._array, levels[-1]))) if levels else tensor

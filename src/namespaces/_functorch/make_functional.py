@@ -54,8 +54,8 @@ class FunctionalModule(Module):
         return _called(self.stateless_model, self.names_map, zip(self.param_names, params), args, kwargs)
 
 
-def _called(model: Module, names: dict[str, list[str]], tensors: Iterable[tuple[str, Tensor]], args: Any,
-            kwargs: Any) -> Any:
+def _called(model: Module, names: dict[str, list[str]], tensors: Iterable[tuple[str, Tensor]], args: tuple[Any, ...],
+            kwargs: dict[str, Any]) -> Any:
     """The output of a module with these tensors. A module inside that has several names gets its tensors once."""
     given = {}
     for first, tensor in tensors:

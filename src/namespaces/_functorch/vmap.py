@@ -1,7 +1,7 @@
 """torch._functorch.vmap: `vmap`, a function of one sample, called on a whole batch at once.
 
 The steps of a call have PyTorch's names and arguments: `_process_batched_inputs`, `_create_batched_inputs`,
-`_unwrap_batched`. Packages with containers of tensors put steps of their own in the place of these.
+`_unwrap_batched`. Packages with containers of tensors put steps of their own in place of these.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ def _flat_out_dims(out_dims: Any, spec: TreeSpec, func: Callable[..., Any]) -> l
     return flat
 
 
-def _maybe_remove_batch_dim(name: str, batched_output: Any, vmap_level: int, batch_size: int,
+def _maybe_remove_batch_dim(name: str, batched_output: Tensor, vmap_level: int, batch_size: int,
                             out_dim: int | None) -> Any:
     """An output with the dim of the batch, or as it is if the dim is None."""
     if out_dim is None:

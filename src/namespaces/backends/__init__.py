@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from . import cpu, cuda, cudnn, mha, mkl, mkldnn, mps, nnpack, openmp, opt_einsum, quantized
+from ..foundations.modes import replaced
 from ..foundations.names import hint_at_missing_names
 
 __all__ = ["cpu", "cuda", "cudnn", "disable_global_flags", "flags_frozen", "mha", "mkl", "mkldnn", "mps",
@@ -35,11 +36,8 @@ def flags_frozen() -> bool:
 @contextmanager
 def __allow_nonbracketed_mutation() -> Iterator[None]:
     """A block in which switches may change."""
-    before, _Switches.frozen = _Switches.frozen, False
-    try:
+    with replaced(_Switches, "frozen", False):
         yield
-    finally:
-        _Switches.frozen = before
 
 
 hint_at_missing_names(__name__)

@@ -1,4 +1,4 @@
-"""torch.backends.quantized: the engines of quantized tensors, of which there are none."""
+"""torch.backends.quantized: the engines of quantized tensors. There are none."""
 
 from __future__ import annotations
 

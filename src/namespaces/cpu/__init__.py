@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..foundations.devices import DeviceLike
+
 import os
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -108,7 +110,7 @@ def stream(stream: Any) -> AbstractContextManager[None]:
     return StreamContext(stream)
 
 
-def current_stream(device: Any = None) -> Any:
+def current_stream(device: DeviceLike | None = None) -> Any:
     """The stream of the innermost context."""
     return _Current.stream
 

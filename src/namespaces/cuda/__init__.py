@@ -118,7 +118,7 @@ def seed_all() -> None:
 
 
 def get_rng_state_all() -> list[object]:
-    """The states of the generators of all GPUs, of which there are none."""
+    """The states of the generators of all GPUs: an empty list, since there are no GPUs."""
     return []
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..foundations.dtypes import letter, unimplemented
+from ..foundations.devices import DeviceLike
+from ..foundations.dtypes import dtype as torch_dtype, letter, unimplemented
 from ..foundations.errors import noted
 from ..tensors.arguments.dims import as_int, axes_of
 from ..tensors.arguments.options import element_type, made
 from ..tensors.functions.shapes.rearranging import roll
 from ..tensors.recording.out_rules import CONSTANT, COUNT_NOTICE, rule
 from ..tensors.recording.public import public
+from ..tensors.tensor import Tensor
 
 
 def _frequencies(name: str, size: Callable[[int], int]) -> Callable[..., Any]:
@@ -27,8 +29,8 @@ def _frequencies(name: str, size: Callable[[int], int]) -> Callable[..., Any]:
                 "The transform has `n` points at a distance of `d`. The result has "
                 f"{'n // 2 + 1' if name[0] == 'r' else 'n'} elements. Raises RuntimeError unless "
                 "`dtype` is a float dtype.")
-    def function(n: int, d: float = 1.0, *, dtype: Any = None, layout: Any = None, device: Any = None,
-                 requires_grad: bool = False) -> Any:
+    def function(n: int, d: float = 1.0, *, dtype: torch_dtype | None = None, layout: Any = None,
+                 device: DeviceLike | None = None, requires_grad: bool = False) -> Any:
         n = as_int(f"fft_{name}", n, "n")
         target = element_type(name, dtype)
         if letter(target) not in "fc":
@@ -60,7 +62,7 @@ def _shift(name: str, offset: Callable[[int], int]) -> Callable[..., Any]:
     @public(f"fft_{name}(Tensor input, ints[1] dim=None)", name=name, doc=(
         "A copy with the frequency 0 moved from the front to the middle, along `dim` or all dims." if name[0] == "f"
         else "A copy with the frequency 0 moved from the middle to the front: the inverse of `fftshift`."))
-    def function(input: Any, dim: Any = None) -> Any:
+    def function(input: Tensor, dim: int | Sequence[int] | None = None) -> Any:
         shape = input._array.shape
         dims = range(len(shape)) if dim is None else dim if isinstance(dim, (tuple, list)) else (dim,)
         axes = [axis for d in dims for axis in axes_of(f"fft_{name}", as_int(f"fft_{name}", d, "dim"), len(shape))]

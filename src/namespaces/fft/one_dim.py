@@ -10,6 +10,7 @@ from ..ops.fourier import c2c, c2r, r2c
 from ..tensors.arguments.dims import as_int
 from ..tensors.functions.elementwise.elementary import conj
 from ..tensors.recording.public import public
+from ..tensors.tensor import Tensor
 from .points import Points, check_points, dim_of, promoted, put_into, resized, scale_of
 
 
@@ -21,7 +22,8 @@ def _along(name: str, transform: Callable[..., Any], forward: bool, asks: str, a
 
     @public(f"fft_{name}(Tensor input, int n=None, int dim=-1, str norm=None, out)", name=name,
             doc=f"The {'' if forward else 'inverse '}{about}")
-    def function(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Any:
+    def function(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
+                 out: Tensor | None = None) -> Any:
         array = input._array
         if array.dtype.kind == "c" and not asks:
             raise RuntimeError(f"{name} expects a real input tensor, but got {legacy(array)}")
@@ -34,7 +36,7 @@ def _along(name: str, transform: Callable[..., Any], forward: bool, asks: str, a
     return function
 
 
-def _placed(input: Any, n: Any, dim: Any) -> tuple[Any, int]:
+def _placed(input: Tensor, n: Any, dim: Any) -> tuple[Any, int]:
     """The tensor with `n` points, and the dimension counted from the front."""
     shape = input._array.shape
     dim = dim_of(dim, len(shape))
@@ -42,7 +44,7 @@ def _placed(input: Any, n: Any, dim: Any) -> tuple[Any, int]:
     return (input if n is None else resized(input, Points((dim,), (n,)))), dim
 
 
-def _full(input: Any, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
+def _full(input: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
     """The transform to as many complex numbers."""
     if input._array.dtype.kind != "c":
         return _of_real(input, n, dim, norm, forward, onesided=False)
@@ -50,14 +52,14 @@ def _full(input: Any, n: int | None, dim: int, norm: str | None, forward: bool) 
     return c2c(x, (dim,), scale_of(norm, forward), forward)
 
 
-def _of_real(input: Any, n: int | None, dim: int, norm: str | None, forward: bool, onesided: bool = True) -> Any:
+def _of_real(input: Tensor, n: int | None, dim: int, norm: str | None, forward: bool, onesided: bool = True) -> Any:
     """The transform of real numbers. The inverse transform is the conjugate."""
     x, dim = _placed(promoted(input, False), n, dim)
     result = r2c(x, (dim,), scale_of(norm, forward), onesided)
     return result if forward else conj(result)
 
 
-def _to_real(input: Any, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
+def _to_real(input: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
     """The transform to `n` real numbers. The forward transform is that of the conjugate."""
     x = promoted(input, True)
     axis = dim_of(dim, x._array.ndim)

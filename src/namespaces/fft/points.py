@@ -5,9 +5,10 @@ The checks come in PyTorch's order, with its words.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..foundations.dtypes import default_floating, dtype as torch_dtype, is_half, letter
+from ..foundations.dtypes import Shape, default_floating, dtype as torch_dtype, is_half, letter
 from ..foundations.errors import noted
 from ..ops import basic
 from ..tensors.arguments.dims import as_int, axis_of
@@ -28,7 +29,7 @@ def scale_of(norm: Any, forward: bool) -> int:
     return (_FORWARD if forward else _INVERSE)[norm]
 
 
-def promoted(input: Any, to_complex: bool) -> Any:
+def promoted(input: TensorBase, to_complex: bool) -> Any:
     """The tensor in a dtype that transforms compute in. Raises RuntimeError for half precision."""
     dtype = input._array.dtype
     if dtype.kind == "c":
@@ -62,7 +63,7 @@ class Points(NamedTuple):
     sizes: tuple[int, ...]
 
 
-def points_of(input: Any, sizes: Any, given: Any) -> Points:
+def points_of(input: TensorBase, sizes: Shape | None, given: tuple[int, ...] | None) -> Points:
     """The given dims and sizes as tuples. Raises IndexError or RuntimeError if they do not fit the tensor."""
     shape = input._array.shape
     dims = tuple(range(len(shape)))
@@ -89,7 +90,7 @@ def ints(name: str, value: Any, argument: str) -> tuple[int, ...] | None:
     return tuple([as_int(name, v, argument) for v in (value if isinstance(value, (tuple, list)) else (value,))])
 
 
-def half_points(name: str, input: Any, points: Points, s: Any) -> tuple[Points, int]:
+def half_points(name: str, input: TensorBase, points: Points, s: tuple[int, ...] | None) -> tuple[Points, int]:
     """The points of a transform to real numbers, whose last dim holds half of the result, and its last size."""
     if not points.dims:
         raise RuntimeError(f"{name} must transform at least one axis")
@@ -98,7 +99,7 @@ def half_points(name: str, input: Any, points: Points, s: Any) -> tuple[Points, 
     return Points(points.dims, (*points.sizes[:-1], size // 2 + 1)), size
 
 
-def resized(input: Any, points: Points) -> Any:
+def resized(input: TensorBase, points: Points) -> Any:
     """The tensor cut, or padded with zeros, to these numbers of points."""
     ndim = input._array.ndim
     zeros = [0] * (2 * ndim)
@@ -115,7 +116,7 @@ _ASKED = {name: rule(overlap=FREE, blame=name) for name in ("_fft_c2c", "_fft_r2
     "_fft_conj": rule(exact=FOUND, overlap=FREE, gradient=UNDERIVED, blame="conj_physical")}
 
 
-def put_into(out: Any, name: str, asks: str, function: Any, *args: Any) -> Any:
+def put_into(out: TensorBase, name: str, asks: str, function: Callable[..., Any], *args: Any) -> Any:
     """`into`, after a check of the dtype of `out`: only the results of "_fft_c2r" are real, the others complex."""
     if isinstance(out, TensorBase) and out._array.dtype.kind != ("f" if asks == "_fft_c2r" else "c"):
         kind = "floating point" if asks == "_fft_c2r" else "complex"

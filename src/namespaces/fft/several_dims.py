@@ -9,6 +9,7 @@ from ..foundations.dtypes import legacy
 from ..ops.fourier import c2c, c2r, r2c
 from ..tensors.functions.elementwise.elementary import conj, conj_physical
 from ..tensors.recording.public import public
+from ..tensors.tensor import Tensor
 from .points import half_points, ints, points_of, promoted, put_into, resized, scale_of
 
 
@@ -20,7 +21,8 @@ def _over(name: str, transform: Callable[..., Any], rule: str, about: str) -> tu
     def over(called: str, dims: list[int] | None, where: str) -> Callable[..., Any]:
         @public(f"fft_{called}(Tensor input, ints[1] s=None, ints[1] dim={dims}, str norm=None, out)", name=called,
                 strict=True, doc=f"{about} over {where}")
-        def function(input: Any, s: Any = None, dim: Any = dims, norm: str | None = None, *, out: Any = None) -> Any:
+        def function(input: Tensor, s: Any = None, dim: Any = dims, norm: str | None = None, *,
+                     out: Tensor | None = None) -> Any:
             s, dim = ints(f"fft_{called}", s, "s"), ints(f"fft_{called}", dim, "dim")
             if out is not None:
                 return put_into(out, said, rule, transform, input, s, dim, norm)
@@ -34,7 +36,7 @@ def _over(name: str, transform: Callable[..., Any], rule: str, about: str) -> tu
 
 
 def _fftn(forward: bool) -> Callable[..., Any]:
-    def transform(input: Any, s: Any, dim: Any, norm: Any) -> Any:
+    def transform(input: Tensor, s: tuple[int, ...] | None, dim: tuple[int, ...] | None, norm: Any) -> Any:
         points = points_of(input, s, dim)
         x = resized(promoted(input, True), points)
         return c2c(x, points.dims, scale_of(norm, forward), forward)
@@ -42,7 +44,7 @@ def _fftn(forward: bool) -> Callable[..., Any]:
     return transform
 
 
-def _rfftn(input: Any, s: Any, dim: Any, norm: Any) -> Any:
+def _rfftn(input: Tensor, s: tuple[int, ...] | None, dim: tuple[int, ...] | None, norm: Any) -> Any:
     if input._array.dtype.kind == "c":
         raise RuntimeError(f"rfftn expects a real-valued input tensor, but got {legacy(input._array)}")
     points = points_of(input, s, dim)
@@ -51,13 +53,13 @@ def _rfftn(input: Any, s: Any, dim: Any, norm: Any) -> Any:
     return r2c(resized(promoted(input, False), points), points.dims, scale_of(norm, True), True)
 
 
-def _irfftn(input: Any, s: Any, dim: Any, norm: Any) -> Any:
+def _irfftn(input: Tensor, s: tuple[int, ...] | None, dim: tuple[int, ...] | None, norm: Any) -> Any:
     points, size = half_points("irfftn", input, points_of(input, s, dim), s)
     x = resized(promoted(input, True), points)
     return c2r(x, points.dims, scale_of(norm, False), size)
 
 
-def _hfftn(input: Any, s: Any, dim: Any, norm: Any) -> Any:
+def _hfftn(input: Tensor, s: tuple[int, ...] | None, dim: tuple[int, ...] | None, norm: Any) -> Any:
     """The forward transform of an array that is Hermitian-symmetric in the last dim: the c2r of its conjugate."""
     points, size = half_points("hfftn", input, points_of(input, s, dim), s)
     x, scale = resized(promoted(input, True), points), scale_of(norm, True)
@@ -67,7 +69,7 @@ def _hfftn(input: Any, s: Any, dim: Any, norm: Any) -> Any:
     return c2r(conj(x), (last,), scale, size)
 
 
-def _ihfftn(input: Any, s: Any, dim: Any, norm: Any) -> Any:
+def _ihfftn(input: Tensor, s: tuple[int, ...] | None, dim: tuple[int, ...] | None, norm: Any) -> Any:
     points = points_of(input, s, dim)
     if not points.dims:
         raise RuntimeError("ihfftn must transform at least one axis")

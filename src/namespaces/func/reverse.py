@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..autograd.backward import grad as gradients_of
 from ..autograd.blocks import detached
@@ -27,6 +27,9 @@ from ..tensors.transforms.levels import transforming
 from ..utils._pytree import PyTree, TreeSpec, tree_flatten, tree_unflatten
 from .arguments import Argnums, chosen, mapped, of_argnums, outputs_in, replaced, tensors_in, with_aux
 from .jacobians import by_output, rows_of
+
+if TYPE_CHECKING:
+    from ..graph.node import Node
 
 _HOOKS = ("torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an issue with "
           "your use case.")
@@ -51,7 +54,7 @@ def _tracked(x: Tensor) -> Tensor:
     return alone
 
 
-def _reaches_further(node: Any) -> bool:
+def _reaches_further(node: Node) -> bool:
     """Whether a leaf lies behind a node. The aliases of runs that are over are known to nobody outside of their run."""
     waiting, seen = [node], {None, node}
     for node in waiting:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..assertions import _assert
 from ..foundations.errors import warn
+from ..foundations.modes import replaced
 from ..foundations.names import PACKAGE, missing, public
 from ..nn.modules.container import Sequential
 from ..nn.modules.module import Module
@@ -232,8 +233,8 @@ class Tracer(TracerBase):
             return self.getattr(name, look(module, name), proxies)
 
         with ExitStack() as stack:
-            stack.enter_context(_replaced(Module, "__call__", called))
-            stack.enter_context(_replaced(Module, "__getattr__", found))
+            stack.enter_context(replaced(Module, "__call__", called))
+            stack.enter_context(replaced(Module, "__getattr__", found))
             for (_, name), space in [*_WRAPPED.items()]:
                 own = space.get(name) or getattr(builtins, name)
                 stack.enter_context(_item_replaced(space, name, _noting(own)))
@@ -244,21 +245,11 @@ class Tracer(TracerBase):
             for module in self._autowrap_modules:
                 for name, value in [*vars(module).items()]:
                     if callable(value) and not name.startswith("_"):
-                        stack.enter_context(_replaced(module, name, _noting(value)))
+                        stack.enter_context(replaced(module, name, _noting(value)))
             yield
 
     def _of_wrapped_module(self, name: str, value: Any) -> bool:
         return callable(value) and any(getattr(module, name, None) is value for module in self._autowrap_modules)
-
-
-@contextmanager
-def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
-    before = getattr(owner, name)
-    setattr(owner, name, value)
-    try:
-        yield
-    finally:
-        setattr(owner, name, before)
 
 
 @contextmanager

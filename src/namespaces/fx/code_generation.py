@@ -176,7 +176,7 @@ def _path(root: str, target: str) -> str:
 
 
 def _last_uses(nodes: list[Node]) -> dict[Node, list[Node]]:
-    """For each node, those that nobody uses after it."""
+    """For each node, the nodes that no later node uses."""
     seen: set[Node] = set()
     found: dict[Node, list[Node]] = {}
 

@@ -107,12 +107,12 @@ class Interpreter:
         return found
 
     def fetch_args_kwargs_from_env(self, n: Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments of a node, with results in the place of nodes."""
+        """The arguments of a node, with results in place of nodes."""
         args, kwargs = self.map_nodes_to_values(n.args, n), self.map_nodes_to_values(n.kwargs, n)
         return args, kwargs
 
     def map_nodes_to_values(self, args: Any, n: Node) -> Any:
-        """Nested arguments, with results in the place of nodes."""
+        """Nested arguments, with results in place of nodes."""
         def value(node: Node) -> Any:
             if node not in self.env:
                 raise RuntimeError(f"Node {n} referenced nonexistent value {node}! Run Graph.lint() to diagnose such "

@@ -198,7 +198,7 @@ class Node:
         return changed
 
     def replace_input_with(self, old_input: Node, new_input: Node) -> None:
-        """Use another node in the place of one."""
+        """Replace one of the nodes that this node uses by another."""
         def other(node: Node) -> Node:
             return new_input if node is old_input else node
 

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable
 from typing import Any, cast
 
+from ..foundations.devices import DeviceLike
 from ..foundations.dtypes import dtype as Dtype, float32, float64, get_default_dtype
 from ..foundations.names import missing
 from ..tensors.arguments.options import layout as Layout, strided
@@ -25,7 +26,7 @@ __all__ = ["bartlett", "blackman", "cosine", "exponential", "gaussian", "general
 __getattr__, __dir__ = missing(__name__, __all__)
 
 
-def _options(name: str, m: int, dtype: Dtype | None, layout: Layout, device: Any,
+def _options(name: str, m: int, dtype: Dtype | None, layout: Layout, device: DeviceLike | None,
              requires_grad: bool) -> dict[str, Any]:
     """The checked options with which all tensors of a window are made."""
     dtype = get_default_dtype() if dtype is None else dtype
@@ -44,7 +45,7 @@ def _short(m: int, options: dict[str, Any]) -> Tensor:
 
 
 def exponential(M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True, dtype: Dtype | None = None,
-                layout: Layout = strided, device: Any = None, requires_grad: bool = False) -> Tensor:
+                layout: Layout = strided, device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:
     """exp(-|n - center| / tau). Only a periodic window may have a center other than its middle.
 
     >>> exponential(3)
@@ -63,8 +64,8 @@ def exponential(M: int, *, center: float | None = None, tau: float = 1.0, sym: b
     return window
 
 
-def cosine(M: int, *, sym: bool = True, dtype: Dtype | None = None, layout: Layout = strided, device: Any = None,
-           requires_grad: bool = False) -> Tensor:
+def cosine(M: int, *, sym: bool = True, dtype: Dtype | None = None, layout: Layout = strided,
+           device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:
     """One half of a wave of the sine: sin(pi (n + 1/2) / M)."""
     options = _options("cosine", M, dtype, layout, device, requires_grad)
     if M < 2:
@@ -75,7 +76,7 @@ def cosine(M: int, *, sym: bool = True, dtype: Dtype | None = None, layout: Layo
 
 
 def gaussian(M: int, *, std: float = 1.0, sym: bool = True, dtype: Dtype | None = None, layout: Layout = strided,
-             device: Any = None, requires_grad: bool = False) -> Tensor:
+             device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:
     """The density of a normal distribution with the standard deviation `std`, with the height 1."""
     options = _options("gaussian", M, dtype, layout, device, requires_grad)
     if std <= 0:
@@ -88,7 +89,7 @@ def gaussian(M: int, *, std: float = 1.0, sym: bool = True, dtype: Dtype | None 
 
 
 def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, dtype: Dtype | None = None, layout: Layout = strided,
-           device: Any = None, requires_grad: bool = False) -> Tensor:
+           device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:
     """Kaiser's window: i0(beta sqrt(1 - x ** 2)) / i0(beta), for x from -1 to 1."""
     options = _options("kaiser", M, dtype, layout, device, requires_grad)
     if beta < 0:
@@ -102,8 +103,8 @@ def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, dtype: Dtype | None 
     return window
 
 
-def bartlett(M: int, *, sym: bool = True, dtype: Dtype | None = None, layout: Layout = strided, device: Any = None,
-             requires_grad: bool = False) -> Tensor:
+def bartlett(M: int, *, sym: bool = True, dtype: Dtype | None = None, layout: Layout = strided,
+             device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:
     """A triangle that is 0 at the ends.
 
     >>> bartlett(5)
@@ -117,7 +118,7 @@ def bartlett(M: int, *, sym: bool = True, dtype: Dtype | None = None, layout: La
 
 
 def general_cosine(M: int, *, a: Iterable[float], sym: bool = True, dtype: Dtype | None = None,
-                   layout: Layout = strided, device: Any = None, requires_grad: bool = False) -> Tensor:
+                   layout: Layout = strided, device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:
     """The sum of waves of the cosine: a[0] - a[1] cos(x) + a[2] cos(2 x) - ..., for x from 0 to 2 pi.
 
     Raises TypeError if `a` is no sequence, and ValueError if it is empty.
@@ -137,20 +138,20 @@ def general_cosine(M: int, *, a: Iterable[float], sym: bool = True, dtype: Dtype
 
 
 def general_hamming(M: int, *, alpha: float = 0.54, sym: bool = True, dtype: Dtype | None = None,
-                    layout: Layout = strided, device: Any = None, requires_grad: bool = False) -> Tensor:
+                    layout: Layout = strided, device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:
     """alpha - (1 - alpha) cos(x), for x from 0 to 2 pi."""
     return general_cosine(M, a=[alpha, 1.0 - alpha], sym=sym, dtype=dtype, layout=layout, device=device,
                           requires_grad=requires_grad)
 
 
-def hamming(M: int, *, sym: bool = True, dtype: Dtype | None = None, layout: Layout = strided, device: Any = None,
-            requires_grad: bool = False) -> Tensor:
+def hamming(M: int, *, sym: bool = True, dtype: Dtype | None = None, layout: Layout = strided,
+            device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:
     """Hamming's window, which stays above 0 at the ends."""
     return general_hamming(M, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
 
 
-def hann(M: int, *, sym: bool = True, dtype: Dtype | None = None, layout: Layout = strided, device: Any = None,
-         requires_grad: bool = False) -> Tensor:
+def hann(M: int, *, sym: bool = True, dtype: Dtype | None = None, layout: Layout = strided,
+         device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:
     """Hann's window, which is 0 at the ends.
 
     >>> hann(5)
@@ -160,16 +161,16 @@ def hann(M: int, *, sym: bool = True, dtype: Dtype | None = None, layout: Layout
                            requires_grad=requires_grad)
 
 
-def blackman(M: int, *, sym: bool = True, dtype: Dtype | None = None, layout: Layout = strided, device: Any = None,
-             requires_grad: bool = False) -> Tensor:
+def blackman(M: int, *, sym: bool = True, dtype: Dtype | None = None, layout: Layout = strided,
+             device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:
     """Blackman's window, of a constant and two cosines."""
     _options("blackman", M, dtype, layout, device, requires_grad)                # the error names this window
     return general_cosine(M, a=[0.42, 0.5, 0.08], sym=sym, dtype=dtype, layout=layout, device=device,
                           requires_grad=requires_grad)
 
 
-def nuttall(M: int, *, sym: bool = True, dtype: Dtype | None = None, layout: Layout = strided, device: Any = None,
-            requires_grad: bool = False) -> Tensor:
+def nuttall(M: int, *, sym: bool = True, dtype: Dtype | None = None, layout: Layout = strided,
+            device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:
     """Nuttall's window with the lowest side lobes of four terms, after Blackman and Harris.
 
     Source: A. H. Nuttall, "Some windows with very good sidelobe behavior", 1981.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..foundations.dtypes import dtype as torch_dtype
+
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..foundations import dtypes as _dtypes
@@ -46,20 +48,20 @@ def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0,
 
 
 @_public()
-def sum(input: Tensor, dim: Any = None, dtype: Any = None) -> Tensor:
+def sum(input: Tensor, dim: Any = None, dtype: torch_dtype | None = None) -> Tensor:
     """The sum over the dimensions `dim`, or over all. The gradient has the indices of the input."""
     return _implementation("_sparse_sum")(input, dim, dtype)  # type: ignore[no-any-return]
 
 
 @_public()
-def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+def softmax(input: Tensor, dim: int, *, dtype: torch_dtype | None = None) -> Tensor:
     """The softmax of the stored values along a dimension. Elements that are not stored count as minus infinity."""
     _check_tensors("_sparse_softmax", input=input)
     return _implementation("_sparse_softmax")(input, dim, dtype=dtype)  # type: ignore[no-any-return]
 
 
 @_public()
-def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+def log_softmax(input: Tensor, dim: int, *, dtype: torch_dtype | None = None) -> Tensor:
     """The logarithm of the softmax of the stored values along a dimension."""
     _check_tensors("_sparse_log_softmax", input=input)
     return _implementation("_sparse_log_softmax")(input, dim, dtype=dtype)  # type: ignore[no-any-return]

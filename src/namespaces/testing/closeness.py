@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..autograd.grad_mode import no_grad
-from ..foundations.dtypes import F32, dtype as torch_dtype, promote_types
+from ..foundations.dtypes import F32, Array, dtype as torch_dtype, promote_types
 from ..foundations.errors import warn
 from ..tensors.face.memory import as_tensor
 from ..tensors.functions.elementwise.comparison import isclose
@@ -48,7 +48,7 @@ class _Options:
     check_stride: bool
 
     def tolerances(self, *names: str) -> tuple[float, float]:
-        """The given tolerances, or those of the dtypes, of which the larger one counts."""
+        """The given tolerances, or the larger tolerances of the two dtypes."""
         if self.rtol is not None and self.atol is not None:
             return self.rtol, self.atol
         relative, absolute = zip(*(_TOLERANCES.get(name, (0.0, 0.0)) for name in names))
@@ -179,7 +179,7 @@ def _of_numbers(actual: Any, expected: Any, options: _Options) -> str:
     return _of_scalars(actual, expected, difference, relative, rtol, atol)
 
 
-def _of_tensors(actual: Any, expected: Any, options: _Options) -> str:
+def _of_tensors(actual: TensorBase, expected: TensorBase, options: _Options) -> str:
     """The message for two tensors that are not close, or ''."""
     asked = (("shape", True), ("layout", options.check_layout), ("device", options.check_device),
              ("dtype", options.check_dtype))
@@ -201,7 +201,7 @@ def _of_tensors(actual: Any, expected: Any, options: _Options) -> str:
 
 # Messages
 
-def _difference(actual: Any, expected: Any, matches: Any, rtol: float, atol: float) -> str:
+def _difference(actual: Array, expected: Array, matches: Array, rtol: float, atol: float) -> str:
     """The greatest differences between two arrays of one shape and dtype, and their places."""
     if actual.dtype.kind in "biu":
         actual, expected = actual.astype(np.int64), expected.astype(np.int64)

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ..autograd.grad_mode import no_grad
+from ..foundations.devices import DeviceLike
 from ..foundations.dtypes import dtype as torch_dtype
 from ..foundations.errors import warn
 from ..foundations.limits import finfo, iinfo
@@ -14,9 +15,9 @@ from ..tensors.functions.creation.creation import empty, full
 from ..tensors.functions.creation.random import randint
 
 
-def make_tensor(*shape: Any, dtype: torch_dtype, device: Any, low: float | None = None, high: float | None = None,
-                requires_grad: bool = False, noncontiguous: bool = False, exclude_zero: bool = False,
-                memory_format: Any = None) -> Any:
+def make_tensor(*shape: Any, dtype: torch_dtype, device: DeviceLike | None, low: float | None = None,
+                high: float | None = None, requires_grad: bool = False, noncontiguous: bool = False,
+                exclude_zero: bool = False, memory_format: Any = None) -> Any:
     """A tensor of random numbers from `low` to `high`. Integers stay below `high`.
 
     Without bounds, numbers are from -9 to 9, or from 0 to 9 if the dtype is unsigned. `noncontiguous` leaves gaps in
@@ -75,7 +76,7 @@ def _limits(dtype: torch_dtype) -> tuple[Any, Any]:
     return floats.min, floats.max
 
 
-def _drawn(shape: tuple[int, ...], dtype: torch_dtype, device: Any, low: Any, high: Any) -> Any:
+def _drawn(shape: tuple[int, ...], dtype: torch_dtype, device: DeviceLike | None, low: Any, high: Any) -> Any:
     if not (dtype.is_floating_point or dtype.is_complex):
         return randint(low, min(high, 2**63 - 1), shape, dtype=dtype, device=device)
     if low == high:

@@ -26,7 +26,7 @@ def is_autocast_available(device_type: str) -> bool:
     return switches.kind_of_device("_is_autocast_available", 1, device_type) in _AVAILABLE
 
 
-def autocast_decorator(autocast_instance: Any, func: Callable[..., Any]) -> Callable[..., Any]:
+def autocast_decorator(autocast_instance: autocast, func: Callable[..., Any]) -> Callable[..., Any]:
     """The function, run inside the autocast."""
 
     @functools.wraps(func)

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..autograd.grad_mode import no_grad
 from ..foundations.devices import CPU, device as Device
-from ..foundations.dtypes import F16
+from ..foundations.dtypes import F16, Array
 from ..foundations.errors import warn
 from ..kernels.narrow import wide
 from ..ops.basic import beyond
 from ..tensors.functions.creation.creation import full, tensor
 from ..tensors.state.base import TensorBase
+
+if TYPE_CHECKING:
+    from ..optim.optimizer import Optimizer
 
 __all__ = ["GradScaler", "OptState"]
 
@@ -98,7 +101,7 @@ class GradScaler:
             return type(outputs)(scaled) if isinstance(outputs, (list, tuple)) else scaled
         raise ValueError("outputs must be a Tensor or an iterable of Tensors")
 
-    def _unscale_grads_(self, optimizer: Any, inv_scale: Any, found_inf: Any,
+    def _unscale_grads_(self, optimizer: Optimizer, inv_scale: TensorBase, found_inf: TensorBase,
                         allow_fp16: bool) -> dict[Device, Any]:
         """Multiply the gradients by `inv_scale`. Returns whether a gradient was not finite, as a number by device."""
         seen = False
@@ -116,7 +119,7 @@ class GradScaler:
                     g.mul_(inv_scale)
         return {CPU: found_inf} if seen else {}
 
-    def unscale_(self, optimizer: Any) -> None:
+    def unscale_(self, optimizer: Optimizer) -> None:
         """Divide the gradients of an optimizer by the scale, for example before they are clipped.
 
         `step` calls it if the program does not. Raises RuntimeError if it was called before, or after `step`.
@@ -133,12 +136,12 @@ class GradScaler:
         state["found_inf_per_device"] = self._unscale_grads_(optimizer, inverse, full((), 0.0), False)
         state["stage"] = OptState.UNSCALED
 
-    def _maybe_opt_step(self, optimizer: Any, optimizer_state: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+    def _maybe_opt_step(self, optimizer: Optimizer, optimizer_state: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
         if any(found.item() for found in optimizer_state["found_inf_per_device"].values()):
             return None
         return optimizer.step(*args, **kwargs)
 
-    def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+    def step(self, optimizer: Optimizer, *args: Any, **kwargs: Any) -> Any:
         """Call `optimizer.step(*args, **kwargs)` with unscaled gradients, unless one of them is infinite or NaN.
 
         Returns what the step returns. Raises RuntimeError for a second call before `update`, and for a closure.
@@ -283,7 +286,7 @@ class GradScaler:
         return found
 
 
-def _all_finite(g: Any) -> Any:
+def _all_finite(g: Array) -> Any:
     return np.asarray(np.isfinite(wide(g)).all())
 
 

@@ -15,9 +15,9 @@ from ..foundations.dtypes import F32, F64, bfloat16, dtype as torch_dtype, float
 from ..foundations.errors import warn
 from ..tensors.face.conversion import to
 from ..tensors.recording import overriding
-from ..tensors.recording.overriding import NOBODY, Attention
 from ..tensors.recording.public import public
 from ..tensors.state.base import TensorBase, stands_as_leaf
+from ..tensors.state.dispatch import DISPATCH, UNHANDLED
 from .lists import BESIDE_NUMBER, BY_STATE, COPYING, FLOAT32, LOWER, PACKED, WIDEST
 
 
@@ -80,7 +80,7 @@ def switch(kind: str, on: bool) -> None:
         enabled.discard(kind)
     if kind == "cpu":
         overriding.local.thread.casting = _cast if on else None
-        Attention.watch(1 if on else -1)
+        DISPATCH.watch(1 if on else -1)
 
 
 @public()
@@ -127,7 +127,7 @@ def autocast_increment_nesting() -> int:
 
 @public()
 def autocast_decrement_nesting() -> int:
-    """Note that an autocast is left. Returns the number of those that are entered."""
+    """Note that an autocast is left. Returns how many are still entered."""
     _local.state.nesting -= 1
     return _local.state.nesting
 
@@ -181,15 +181,15 @@ def set_autocast_gpu_dtype(dtype: torch_dtype, /) -> None:
 # The casts
 
 def _cast(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """The result of a call with cast arguments and without autocast; NOBODY if the function stands in no list."""
+    """The result of a call with cast arguments and without autocast; UNHANDLED if the function stands in no list."""
     name = getattr(function, "__name__", "").removeprefix("linalg_")
     target = _target(name, args, kwargs)
     if target is None:
-        return NOBODY
+        return UNHANDLED
     here = overriding.local.thread
     here.casting = None                                  # the function itself computes without autocast
     try:
-        if kwargs.get("out") is not None:                # the types are those that the caller chose
+        if kwargs.get("out") is not None:                # the caller chose the types
             return function(*args, **kwargs)
         return function(*[cast_to(target, arg) for arg in args],
                         **{key: cast_to(target, value) for key, value in kwargs.items()})

@@ -21,9 +21,9 @@ from ..tensors.recording.gradients import (
     starting,
 )
 from ..tensors.recording.hooks import accumulating_edges, warn_of_cycle
-from ..tensors.recording.overriding import NOBODY, Otherwise
 from ..tensors.recording.public import public
 from ..tensors.state.base import TensorBase, plain
+from ..tensors.state.dispatch import DISPATCH, UNHANDLED
 
 TensorOrTensors = Any
 
@@ -47,7 +47,7 @@ def backward(tensors: TensorOrTensors, grad_tensors: TensorOrTensors | None = No
     tensors add up. Raises RuntimeError as `Tensor.backward` does.
     """
     given = tensors, grad_tensors, retain_graph, create_graph, grad_variables, inputs
-    if Otherwise.handler is not None and Otherwise.handler(backward, given, {}) is not NOBODY:
+    if DISPATCH.fallback is not None and DISPATCH.fallback(backward, given, {}) is not UNHANDLED:
         return
     if grad_variables is not None:
         warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.dtypes import DIFFERENTIABLE
+from ..foundations.dtypes import DIFFERENTIABLE, Array
 from ..foundations.modes import local
 from ..graph.repeated import repeated
 from ..graph.route import Route
@@ -22,18 +22,19 @@ from ..tensors import transforms
 from ..tensors.arguments.options import require_grad
 from ..tensors.recording.gradients import input_edge, root_edge, run_backward
 from ..tensors.state.base import edge_of, plain, with_edge
+from ..tensors.tensor import Tensor
 from . import strict as check
 from .backward import grad
 
 Tensors = tuple[Any, ...]
 
 
-def detached(tensor: Any) -> Any:
+def detached(tensor: Tensor) -> Any:
     """The same memory without history. Unlike `detach`, it keeps the tangents of transforms that are in effect."""
     return with_edge(tensor._array, None)
 
 
-def leaf(tensor: Any) -> Any:
+def leaf(tensor: Tensor) -> Any:
     """The same memory as a new leaf that requires grad. Raises RuntimeError for a dtype without gradients."""
     alone = detached(tensor)
     if alone._array.dtype not in DIFFERENTIABLE:
@@ -59,7 +60,7 @@ def gradients(outputs: Sequence[Any], inputs: Tensors, cotangents: Tensors | Non
     return grad([out for out, _ in pairs], inputs, [g for _, g in pairs], create_graph=record, allow_unused=True)
 
 
-def _cotangents(out: Any) -> Iterator[np.ndarray[Any, Any]]:
+def _cotangents(out: Tensor) -> Iterator[Array]:
     """A unit vector for each element of a tensor, in the tensor's shape."""
     array = out._array
     for j in range(array.size):
@@ -68,7 +69,7 @@ def _cotangents(out: Any) -> Iterator[np.ndarray[Any, Any]]:
         yield basis
 
 
-def _passes(out: Any, edges: list[Any], record: bool) -> Iterator[dict[Any, Any]]:
+def _passes(out: Tensor, edges: list[Any], record: bool) -> Iterator[dict[Any, Any]]:
     """The gradients of each element of `out` along these edges, as tensors."""
     root = root_edge(out, 0)
     route = Route([root], edges, True)
@@ -81,7 +82,7 @@ def _passes(out: Any, edges: list[Any], record: bool) -> Iterator[dict[Any, Any]
                                capture=True, route=route)
 
 
-def rows(out: Any, xs: Tensors, number: int | None) -> Tensors:
+def rows(out: Tensor, xs: Tensors, number: int | None) -> Tensors:
     """The Jacobian of one output by each input, with one pass for each row.
 
     In strict mode `number` is the number of the output, and an absent row raises RuntimeError. Otherwise `number` is
@@ -116,7 +117,7 @@ def _rows_on_the_seam(out: Any, xs: Tensors, number: int | None) -> Tensors:
                   for column, x in zip(columns, xs)])
 
 
-def recorded_rows(out: Any, xs: Tensors, number: int | None) -> list[list[Any]]:
+def recorded_rows(out: Tensor, xs: Tensors, number: int | None) -> list[list[Any]]:
     """The rows of `rows` as a list for each input, recorded so that they can be differentiated again."""
     by_input: list[list[Any]] = [[] for _ in xs]
     edges = [] if edge_of(out) is None else [input_edge(x) for x in xs]
@@ -177,7 +178,7 @@ def _starts(tensors: Tensors) -> list[int]:
     return [*accumulate([tensor._array.size for tensor in tensors], initial=0)]
 
 
-def units(tensor: Any, count: int, start: int) -> Any:
+def units(tensor: Tensor, count: int, start: int) -> Any:
     """A batch of `count` arrays like the tensor: from number `start` on a unit vector for each element, else zeros.
 
     If `start` is negative, the vectors for the first elements are left out.
@@ -186,14 +187,14 @@ def units(tensor: Any, count: int, start: int) -> Any:
     return plain(np.eye(count, array.size, -start, array.dtype).reshape((count, *array.shape)))
 
 
-def _block(found: Any, out: Any, x: Any) -> Any:
+def _block(found: Any, out: Tensor, x: Tensor) -> Any:
     shape = out._array.shape + x._array.shape
     if found is None:
         return plain(np.zeros(shape, x._array.dtype))
     return in_shape(found, shape)
 
 
-def in_shape(tensor: Any, shape: tuple[int, ...]) -> Any:
+def in_shape(tensor: Tensor, shape: tuple[int, ...]) -> Any:
     """A view of a tensor in a shape; the tensor itself, if it has no history and would not lie otherwise."""
     as_it_is = tensor._array.shape == shape and edge_of(tensor) is None and 1 not in shape     # 1 gets another stride
     return tensor if as_it_is else tensor.view(shape)

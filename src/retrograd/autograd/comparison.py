@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..foundations.dtypes import Array
 from ..foundations.errors import noted
 from ..kernels.random.distributions import uniform
 from ..kernels.random.twister import Twister
 from ..tensors.state.base import TensorBase, plain, requires
 from .backward import grad
-from .differences import Array, as_tuple, directional, is_float, matrices
+from .differences import as_tuple, directional, is_float, matrices
 from .gradcheck_texts import NOT_REENTRANT, SMALL_ALL_THE_SAME
 
 
@@ -68,7 +69,7 @@ def requires_grad(value: Any) -> bool:
 def compare(check: Check, returned: tuple[Any, ...]) -> None:
     """Compare the gradients of the outputs by every input with finite differences."""
     outputs = [o for o in returned if requires_grad(o)]
-    # Finite differences cover all floating-point outputs; only those that require grad are compared.
+    # Finite differences cover all floating-point outputs; only outputs that require grad are compared.
     places = [i for i, o in enumerate(filter(is_float, returned)) if requires_grad(o)]
     if check.fast and outputs:
         _compare_projections(check, outputs, places)
@@ -88,7 +89,7 @@ def compare(check: Check, returned: tuple[Any, ...]) -> None:
                 raise mismatch(check, a, n, i, j, worst(check, a, n, out._array.shape, j))
 
 
-def _analytical(check: Check, out: Any) -> list[Array]:
+def _analytical(check: Check, out: TensorBase) -> list[Array]:
     """The Jacobian of one output by every input, from backward passes; rows as in `matrices`. It is computed twice."""
     xs = check.differentiable
     passes = []
@@ -104,7 +105,7 @@ def _analytical(check: Check, out: Any) -> list[Array]:
     return passes[0]
 
 
-def _pulled_back(out: Any, xs: list[Any], cotangent: Array) -> list[Any]:
+def _pulled_back(out: TensorBase, xs: list[Any], cotangent: Array) -> list[Any]:
     """The product of a cotangent of one output with its Jacobian, by every input, as a row; 0 for no gradient."""
     found = grad(out, xs, plain(cotangent), retain_graph=True, allow_unused=True)
     return [0 if g is None else g._array.reshape(-1) for g in found]
@@ -187,12 +188,12 @@ def _compare_projections(check: Check, outputs: list[Any], places: list[int]) ->
                                 partial(_jacobians, check, out, j, places[i]))
 
 
-def _jacobians(check: Check, out: Any, j: int, place: int) -> tuple[Array, Array]:
+def _jacobians(check: Check, out: TensorBase, j: int, place: int) -> tuple[Array, Array]:
     """The Jacobian of one output by input j, from backward passes and from finite differences."""
     return _analytical(check, out)[j], matrices(check.func, check.inputs, check.differentiable[j], check.eps)[place]
 
 
-def random_direction(stream: Twister, x: Any) -> Any:
+def random_direction(stream: Twister, x: TensorBase) -> Any:
     """A random direction in an input. A complex input has two, the second one along the imaginary axis."""
     first = unit_vector(stream, x._array).reshape(x._array.shape)
     if x._array.dtype.kind != "c":

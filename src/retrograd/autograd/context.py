@@ -119,7 +119,7 @@ class _FunctionBase:
     def _input_metadata(self) -> Any:
         return self._node._input_metadata
 
-    def register_hook(self, fn: Any) -> RemovableHandle:
+    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call `fn(grad_inputs, grad_outputs)` after the node ran, as on any node."""
         return self._node.register_hook(fn)
 

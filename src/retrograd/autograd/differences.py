@@ -11,12 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.dtypes import dtype, letter
+from ..foundations.dtypes import Array, dtype, letter
 from ..foundations.errors import noted
 from ..tensors.arguments.size import Size
 from ..tensors.state.base import TensorBase
-
-Array = np.ndarray[Any, Any]
 
 
 def as_tuple(value: Any) -> tuple[Any, ...]:
@@ -24,12 +22,12 @@ def as_tuple(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 
-def is_float(tensor: Any) -> bool:
+def is_float(tensor: TensorBase) -> bool:
     """Whether the value is a tensor of floating-point or complex numbers."""
     return isinstance(tensor, TensorBase) and letter(tensor._array.dtype) in "fc"
 
 
-def matrices(func: Callable, inputs: Sequence[Any], x: Any, eps: float) -> list[Array]:
+def matrices(func: Callable, inputs: Sequence[Any], x: TensorBase, eps: float) -> list[Array]:
     """The Jacobian of each floating-point output by the input `x`, with one row for each element of x.
 
     For a complex x and real outputs, a row is d/d(real part) + i d/d(imaginary part), as a gradient is.
@@ -48,7 +46,7 @@ def matrices(func: Callable, inputs: Sequence[Any], x: Any, eps: float) -> list[
     return [np.zeros((0, o.size), o.dtype) for o in outputs]
 
 
-def directional(func: Callable, inputs: Sequence[Any], x: Any, direction: Any, eps: float) -> list[Array]:
+def directional(func: Callable, inputs: Sequence[Any], x: TensorBase, direction: Any, eps: float) -> list[Array]:
     """The derivative of each floating-point output along a direction in x.
 
     The direction is an array like x. For a complex x it is two real arrays; the second one lies along the imaginary

@@ -34,7 +34,7 @@ class DualLevel(ForwardLevel):
 
     __slots__ = ()
 
-    def facts(self, tensor: Any) -> list[str]:
+    def facts(self, tensor: Tensor) -> list[str]:
         """The tangent, as the text of a dual tensor shows it."""
         return [f"tangent={tangent_part(self, tensor)}"] if self.moves(tensor._array) else []
 
@@ -145,7 +145,7 @@ class dual_level(_Mode):
         exit_dual_level()
 
 
-def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
+def make_dual(tensor: Tensor, tangent: Any, *, level: int | None = None) -> Any:
     """A tensor over the same memory, with a tangent of the same shape at the current level.
 
     What is computed from the result has tangents, too: the derivative in the direction of `tangent`. The numbers of the
@@ -191,7 +191,7 @@ def _itself(x: Any) -> Any:
     return x
 
 
-def _check(tensor: Any, tangent: Any, level: DualLevel) -> None:
+def _check(tensor: Tensor, tangent: Tensor, level: DualLevel) -> None:
     if tensor.is_sparse or tangent.is_sparse:
         raise noted(
             NotImplementedError("Cannot access storage of SparseTensorImpl"), "forward-mode#sparse-dual",

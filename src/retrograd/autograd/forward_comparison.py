@@ -7,17 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.dtypes import Array
 from ..foundations.errors import noted
 from ..kernels.random.twister import Twister
 from ..ops.creation import complex_
 from ..tensors.functions.creation.creation import zeros_like
 from ..tensors.recording.calls import CALLS
 from ..tensors.state.base import plain
+from ..tensors.tensor import Tensor
 from ..tensors.transforms.batching import BatchLevel
 from ..tensors.transforms.crossing import enter_batch, entered, leave_batch
 from .blocks import detached
 from .comparison import Check, GradcheckError, agree, mismatch, projected, requires_grad, unit_vector, worst
-from .differences import Array, as_tuple, directional, is_float, matrices
+from .differences import as_tuple, directional, is_float, matrices
 from .forward_ad import dual_level, make_dual, unpack_dual
 from .gradcheck_texts import BATCHED_FORWARD
 
@@ -40,7 +42,7 @@ def compare_forward(check: Check, places: Sequence[int], shapes: Sequence[tuple[
                     raise mismatch(check, a, n, i, j, worst(check, a, n, shapes[i], j), what=FORWARD)
 
 
-def _columns(check: Check, x: Any, place: int) -> Array:
+def _columns(check: Check, x: Tensor, place: int) -> Array:
     """The Jacobian of one output by an input, from a forward pass for each element of the input."""
     rows = []
     for row in range(x._array.size):
@@ -50,9 +52,9 @@ def _columns(check: Check, x: Any, place: int) -> Array:
     return np.stack(rows) if rows else matrices(check.func, check.inputs, x, check.eps)[place]
 
 
-def _compare_projections(check: Check, x: Any, i: int, j: int, place: int, shape: tuple[int, ...], u: Array,
-                         tangent: Any) -> None:
-    """Compare J u for a random vector u, of which `tangent` is what forward mode found."""
+def _compare_projections(check: Check, x: Tensor, i: int, j: int, place: int, shape: tuple[int, ...], u: Array,
+                         tangent: Tensor) -> None:
+    """Compare J u for a random vector u. `tangent` is the J u that forward mode found."""
     n = directional(check.func, check.inputs, x, u, check.eps)[place]
     a = tangent._array.reshape(-1)
     allowed = check.atol * float(np.sum(u))
@@ -61,7 +63,7 @@ def _compare_projections(check: Check, x: Any, i: int, j: int, place: int, shape
             _columns(check, x, place), matrices(check.func, check.inputs, x, check.eps)[place]))
 
 
-def _pushed(check: Check, x: Any, tangent: Any) -> list[Any]:
+def _pushed(check: Check, x: Tensor, tangent: Tensor) -> list[Any]:
     """The tangents of the floating-point outputs, along a tangent of one input."""
     with dual_level():
         duals = [_dual(each, tangent if each is x else None) for each in check.inputs]
@@ -70,7 +72,7 @@ def _pushed(check: Check, x: Any, tangent: Any) -> list[Any]:
         return [zeros_like(out) if t is None else t for t, out in zip(tangents, outputs)]
 
 
-def _dual(value: Any, tangent: Any) -> Any:
+def _dual(value: Any, tangent: Tensor | None) -> Any:
     """An input with a tangent, zero if it is None. An input that is not checked, and a number, stay as they are."""
     if not requires_grad(value):
         return value
@@ -109,14 +111,14 @@ def of_real_inputs(check: Check, part: str) -> Check:
     return check._replace(func=func, inputs=tuple(inputs), part=part, complex_inputs=complex_inputs)
 
 
-def _moving(x: Any, part: str) -> Any:
+def _moving(x: Tensor, part: str) -> Any:
     if not (requires_grad(x) and x._array.dtype.kind == "c"):
         return x
     array = x._array.real if part == "real" else x._array.imag
     return plain(np.array(array)).requires_grad_()
 
 
-def _complex(new: Any, x: Any, part: str) -> Any:
+def _complex(new: Tensor, x: Tensor, part: str) -> Any:
     """The input with one of its parts replaced."""
     if not (requires_grad(x) and x._array.dtype.kind == "c"):
         return new

@@ -32,7 +32,7 @@ def forward(function: Any, args: Sequence[Any]) -> Any:
     return function.forward(*args)
 
 
-def _varies(arg: Any, level: Any) -> bool:
+def _varies(arg: Any, level: BatchLevel) -> bool:
     return isinstance(arg, TensorBase) and is_batched(arg._array, level)
 
 
@@ -59,7 +59,7 @@ def two_returned(found: Any) -> tuple[Any, Any]:
     return found
 
 
-def _hidden(output: Any, dim: int | None, level: BatchLevel) -> Any:
+def _hidden(output: TensorBase, dim: int | None, level: BatchLevel) -> Any:
     """An output as a batch; the output itself if all samples share it."""
     if dim is None:
         return output

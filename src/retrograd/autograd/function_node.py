@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..foundations.dtypes import letter
+from ..foundations.dtypes import Array, letter
 from ..foundations.errors import noted
 from ..foundations.modes import local
 from ..graph import faults
@@ -212,7 +212,7 @@ class FunctionNode(Node):
                     gradients[i] = array
         return gradients
 
-    def _check_fit(self, index: int, array: np.ndarray[Any, Any], edge: Any) -> None:
+    def _check_fit(self, index: int, array: Array, edge: Any) -> None:
         """Raise RuntimeError if a gradient cannot be fitted to the value of `edge`."""
         shape, target = array.shape, edge.shape
         whose = f"Function {self.name()} returned"

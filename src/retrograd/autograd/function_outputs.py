@@ -31,7 +31,7 @@ class Marks:
 
     __slots__ = ("constant", "dirty", "saved")
 
-    def __init__(self, attributes: dict[str, Any], to_save: Any, setup: bool) -> None:
+    def __init__(self, attributes: dict[str, Any], to_save: Sequence[TensorBase] | None, setup: bool) -> None:
         marked = _tensors(attributes.pop("dirty_tensors", None), "dirty_tensors")
         for tensor in marked:
             written(tensor._array, user_site(4))
@@ -49,7 +49,7 @@ _REFUSED = {
 }
 
 
-def _tensors(marked: Any, name: str) -> Sequence[Any]:
+def _tensors(marked: Sequence[TensorBase] | None, name: str) -> Sequence[Any]:
     if marked is None:
         return ()
     if not isinstance(marked, tuple):
@@ -105,7 +105,7 @@ def finished(node: FunctionNode, args: Sequence[Any], raw: tuple[Any, ...], reco
     return outputs
 
 
-def _is_new(out: Any, args: Sequence[Any]) -> bool:
+def _is_new(out: TensorBase, args: Sequence[Any]) -> bool:
     """Whether an output is a tensor as any operation makes it: not an input, a view, a leaf or a constant."""
     if not isinstance(out, TensorBase) or out._grad_meta is not None or out._array.dtype not in DIFFERENTIABLE:
         return False

@@ -118,7 +118,7 @@ class _Call:
             return None
         return plain(full_beside(arg._array, arg._array.shape, arg._array.dtype, 0))
 
-    def _check(self, i: int, output: Any, result: Any) -> None:
+    def _check(self, i: int, output: TensorBase, result: TensorBase) -> None:
         if not isinstance(result, TensorBase):
             raise noted(
                 RuntimeError(f"expected Variable or None (got {type(result).__name__}) for grad output {i}."),
@@ -133,7 +133,7 @@ class _Call:
         if result._array.shape != output._array.shape:
             raise misfit(output._array.shape, result._array.shape)
 
-    def _give(self, level: Any, output: Any, result: Any, tangents: list[Any]) -> None:
+    def _give(self, level: Any, output: Any, result: TensorBase | None, tangents: list[Any]) -> None:
         """Give an output its tangent. An output in the memory of a dual input has that of the memory."""
         if not isinstance(output, TensorBase):
             return

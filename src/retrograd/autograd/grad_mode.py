@@ -64,7 +64,7 @@ class _Mode:
         return inside  # type: ignore[return-value]
 
 
-def _decorated_generator(mode: _Mode, function: Any) -> Any:
+def _decorated_generator(mode: _Mode, function: Callable[..., Any]) -> Any:
     """A generator function for which the mode holds while the generator runs, but not between its values."""
 
     @functools.wraps(function)

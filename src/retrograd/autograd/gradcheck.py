@@ -129,7 +129,7 @@ def _derivative(func: Callable, xs: tuple[Any, ...], grad_outputs: Any,
     return first_order, xs + cotangents
 
 
-def _random_cotangent(like: Any, strided: bool) -> Any:
+def _random_cotangent(like: TensorBase, strided: bool) -> Any:
     """Numbers from -1 to 1 that require grad. With `strided` they are every other element of an array twice as long."""
     shape = like._array.shape
     array = uniform(default_generator.twister, shape, like._array.dtype, -1.0, 1.0)
@@ -254,7 +254,7 @@ class UndefinedGrad(OtherNode):
         return [None]
 
 
-def _cut(out: Any) -> Any:
+def _cut(out: TensorBase) -> Any:
     """The output, behind an `UndefinedGrad`."""
     array = out._array
     return with_edge(array, UndefinedGrad((edge_of(out),), array.shape, array.dtype))
@@ -299,7 +299,7 @@ def _warn() -> None:
          '"check_undefined_grad=False" to disable the feature')
 
 
-def _check_batched_pass(check: Check, out: Any, number: int) -> None:
+def _check_batched_pass(check: Check, out: TensorBase, number: int) -> None:
     """Raise GradcheckError if the gradients of a batch of cotangents differ from those of each cotangent alone."""
     stream = np.random.default_rng(0)
     batch = stream.uniform(-1, 1, (2, *out._array.shape)).astype(out._array.dtype)

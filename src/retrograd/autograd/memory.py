@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..foundations.dtypes import Array
 from ..foundations.errors import Site, noted
 from ..graph.node import AccumulateGrad, Node, site_of
 from ..graph.packed import Parcel
@@ -19,7 +20,6 @@ from ..tensors.state.base import TensorBase
 from .function_node import FunctionNode
 
 _SHOWN = 20
-Array = np.ndarray[Any, Any]
 
 
 class Held(NamedTuple):
@@ -115,7 +115,7 @@ class _Search:
             self.seen.add(id(thing))
             (self.tensors if isinstance(thing, TensorBase) else self.nodes).append(thing)
 
-    def enter(self, tensor: Any) -> None:
+    def enter(self, tensor: TensorBase) -> None:
         """Meet what a tensor leads to: its history, its base, its gradient."""
         meta = tensor._grad_meta
         if tensor._edge is not None:

@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.dtypes import Array
 from ..foundations.errors import noted
 from ..graph.versions import before_write
 from ..tensors.state.base import plain
+from ..tensors.tensor import Tensor
 from .saved_tensors import saved_tensors_hooks
 
 _OUTSIDE = ("Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was "
@@ -31,7 +33,7 @@ class _Held:
         self.array = array
 
 
-def _bottom(array: Any) -> int:
+def _bottom(array: Array) -> int:
     """The identity of an array's memory, for all lineages."""
     while isinstance(array.base, np.ndarray):
         array = array.base
@@ -39,7 +41,7 @@ def _bottom(array: Any) -> int:
 
 
 class _AllowMutationOnSavedContext:
-    """The saved values of an open context: those in their original memory, and those that were copied.
+    """The saved values of an open context: values in their original memory, and copied values.
 
     The references are weak, because the nodes keep the saved values.
     """
@@ -58,7 +60,7 @@ class _AllowMutationOnSavedContext:
         self.cloned.clear()
         self._in_memory.clear()
 
-    def _pack(self, tensor: Any) -> _Held:
+    def _pack(self, tensor: Tensor) -> _Held:
         array = tensor._array
         with self._lock:
             thread = self._in_memory.setdefault(_bottom(array), weakref.WeakSet())
@@ -76,7 +78,7 @@ class _AllowMutationOnSavedContext:
                         instead="run the backward pass inside the context too, before it is cleared")
         return plain(held.array)
 
-    def _before_write(self, array: Any) -> None:
+    def _before_write(self, array: Array) -> None:
         """Copy the saved values in the memory that is about to be overwritten through `array`."""
         with self._lock:
             thread = self._in_memory.get(_bottom(array), ())

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
+from ..foundations.dtypes import Array
 from ..ops.elementwise.arithmetic import add, add_number, add_scaled, mul, mul_number
 from ..ops.fourier import weighted
 from ..ops.framework import Op
@@ -67,18 +68,18 @@ def sdpa_flop_count(query_shape: Shape, key_shape: Shape, value_shape: Shape) ->
 def _of_product(count: Callable[..., int]) -> Callable[..., int]:
     """The operations of a call of a product. What the product is added to counts nothing."""
 
-    def flops(args: tuple[Any, ...], out: Any) -> int:
+    def flops(args: tuple[Any, ...], out: Array) -> int:
         return count(*[value.shape for value in args if getattr(value, "ndim", 0) > 1][-2:])
 
     return flops
 
 
-def _convolution_flops(args: tuple[Any, ...], out: Any) -> int:
+def _convolution_flops(args: tuple[Any, ...], out: Array) -> int:
     """The operations of a convolution."""
     return conv_flop_count(args[0].shape, args[1].shape, out.shape, args[6])
 
 
-def _weight_gradient_flops(args: tuple[Any, ...], out: Any) -> int:
+def _weight_gradient_flops(args: tuple[Any, ...], out: Array) -> int:
     """The operations of the gradient of a convolution by its weight. Like PyTorch, a group counts all channels."""
     return conv_flop_count(args[1].shape, out.shape, args[1].shape) * int(args[-1])
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from time import perf_counter_ns
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,10 +18,13 @@ from ..kernels.shape import StrideError
 from ..ops.basic import cast, copy
 from ..ops.framework import Op
 from ..ops.tables import Table, table
-from ..tensors.recording.overriding import Attention
 from ..tensors.state.base import TensorBase
+from ..tensors.state.dispatch import DISPATCH
 from .operation_counts import PROFILED
 from .profiler_report import EventList, FunctionEvent
+
+if TYPE_CHECKING:
+    from ..graph.node import Node
 
 _ENGINE = "autograd::engine::evaluate_function: "
 _ACCUMULATION = "torch::autograd::AccumulateGrad"
@@ -61,7 +64,7 @@ class Recording:
         """Begin to watch this thread. A profile that is already open in it sees nothing until this one is closed."""
         thread = self.thread
         self.outer: Recording | None = thread.observer
-        Attention.watch(1)
+        DISPATCH.watch(1)
         self.under: Transform | None = thread.transform if self.outer is None else self.outer.beneath
         thread.observer, thread.transform, self.watching = self, self.run, True
 
@@ -89,7 +92,7 @@ class Recording:
                 inner = inner.outer
             inner.outer = self.outer
         thread.transform = self.under if thread.observer is None else thread.observer.run
-        Attention.watch(-1)
+        DISPATCH.watch(-1)
         while self.open:
             self.leave(self.open[-1])
 
@@ -152,7 +155,7 @@ class Recording:
             event.flops = PROFILED[op](args, found) if op in PROFILED else 0
         return found
 
-    def step(self, step: Callable[[Any, Any], None], node: Any, cotangent: Any) -> None:
+    def step(self, step: Callable[[Any, Any], None], node: Node, cotangent: TensorBase) -> None:
         """Take a step of a backward pass: run a node, and add up the gradients that it gives."""
         event = self.enter(_ENGINE + node.name())
         try:
@@ -162,7 +165,7 @@ class Recording:
             if self.events[-1] is event:                # no gradient reached the node
                 self.events.pop()
 
-    def node(self, gradients: Callable[[Any, Any], Any], node: Any, cotangent: Any) -> Any:
+    def node(self, gradients: Callable[[Any, Any], Any], node: Node, cotangent: TensorBase) -> Any:
         """Run a node of a backward pass."""
         return self.call(node.name(), (), gradients, node, cotangent)
 

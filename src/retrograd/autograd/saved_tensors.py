@@ -10,8 +10,9 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from ..foundations.errors import noted
-from ..foundations.modes import local
+from ..foundations.modes import local, replaced
 from ..tensors.recording.saving import Packer, in_force
+from ..tensors.tensor import Tensor
 
 
 class saved_tensors_hooks:
@@ -64,7 +65,7 @@ class save_on_cpu(saved_tensors_hooks):
     """
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
-        def pack(tensor: Any) -> Any:
+        def pack(tensor: Tensor) -> Any:
             return tensor.detach().clone() if pin_memory else tensor
 
         super().__init__(pack, lambda packed: packed)
@@ -76,12 +77,7 @@ def disable_saved_tensors_hooks(error_message: str) -> Generator[None]:
 
     If hooks are already in force, the call itself raises the error.
     """
-    thread = local.thread
-    before = thread.hooks_refused
     if in_force() is not None:
         raise RuntimeError(error_message)
-    thread.hooks_refused = error_message
-    try:
+    with replaced(local.thread, "hooks_refused", error_message):
         yield
-    finally:
-        thread.hooks_refused = before

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..foundations.errors import noted
 from ..tensors.state.base import edge_of, plain
+from ..tensors.tensor import Tensor
 
 _FORBIDDEN = "This is not allowed in strict mode"
 
@@ -45,7 +46,7 @@ def filled(gradients: Sequence[Any], like: Sequence[Any], strict: bool, create_g
     return tuple([zeros_like(t) if g is None else g for g, t in zip(gradients, like)])
 
 
-def zeros_like(tensor: Any) -> Any:
+def zeros_like(tensor: Tensor) -> Any:
     """A constant of zeros."""
     return plain(np.zeros(tensor._array.shape, tensor._array.dtype))
 

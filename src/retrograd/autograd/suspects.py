@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from ..tensors.recording.calls import CALLS
 from ..tensors.state.base import TensorBase, plain
 from .comparison import GradcheckError, requires_grad
 from .differences import as_tuple, is_float
+
+if TYPE_CHECKING:
+    from ..graph.node import Node
 
 # Runs the failed check on a function and its inputs, element by element or along random directions.
 Fails = Callable[[Callable[..., Any], tuple[Any, ...], bool], None]
@@ -125,7 +128,7 @@ class _Notes:
         shapes = [x._array.shape for x in operands if isinstance(x, TensorBase)]
         return shapes == [x._array.shape for x in args if isinstance(x, TensorBase)]
 
-    def _note(self, node: Any, again: Callable[..., Any], args: Sequence[Any], moving: Sequence[bool]) -> None:
+    def _note(self, node: Node, again: Callable[..., Any], args: Sequence[Any], moving: Sequence[bool]) -> None:
         """Note a call, unless it has other arrays than those of NumPy."""
         if not all([isinstance(_array(x), np.ndarray) for x in args if isinstance(x, TensorBase)]):
             return

@@ -39,7 +39,7 @@ class Variable(metaclass=_VariableMeta):
 
     _execution_engine: ClassVar[_EngineBase] = _EngineBase()
 
-    def __new__(cls, data: Any = None, requires_grad: bool = False) -> Any:
+    def __new__(cls, data: TensorBase | None = None, requires_grad: bool = False) -> Any:
         if data is None:
             return plain(np.zeros(0, default_floating()))
         if not isinstance(data, TensorBase):

@@ -73,7 +73,7 @@ def _said(path: str) -> str:
 
 
 def _read(file: Path, needed: set[str], places: dict[str, list[str]]) -> None:
-    """Add the names that a file needs, and the places of those that are missing."""
+    """Add the names that a file needs, and the places of missing names."""
     with tokenize.open(file) as stream:
         source = stream.read()
     if not any(root in source for root in ROOTS):

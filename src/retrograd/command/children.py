@@ -48,7 +48,7 @@ class _Promise:
         self._children = Children()
 
     def _kept(self) -> Any:
-        """The finder of the package, in the place of this one."""
+        """The finder of the package, in place of this one."""
         sys.meta_path.remove(self)
         self._children.undo()
         if find_spec(_FOLDER.name) is None:

@@ -24,7 +24,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the entry, or the list of those that fit. Returns 1 if none fits."""
+    """Print the entry, or the list of entries that fit. Returns 1 if none fits."""
     asked, everything = " ".join(options.words), entries.entries()
     color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     width = min(_WIDTH, shutil.get_terminal_size().columns)

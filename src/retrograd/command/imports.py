@@ -48,7 +48,7 @@ class Installed:
 
 
 def as_torch() -> Installed:
-    """Let ``import torch`` mean retrograd in this interpreter, and in those that multiprocessing starts from now on.
+    """Let ``import torch`` mean retrograd in this interpreter, and in all that multiprocessing starts from now on.
 
     Call this before anything imports torch.
     """

@@ -19,7 +19,7 @@ _HOME = f"{PACKAGE}.compiling"                             # the module under wh
 MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
 # What runs the plans of the compiler: NumPy alone, or machine code through llvmlite.
 EXECUTORS = ("numpy", "llvm")
-# So often a function is traced; and so often one whose shapes are said to change.
+# Traces before we stop compiling a function: LIMIT by default, MOST_SHAPES with `dynamic=True`.
 LIMIT, MOST_SHAPES = 8, 256
 # PyTorch's backends. Those in the second tuple are experimental, or help to find faults.
 BACKENDS = ("cudagraphs", "inductor", "openxla", "tvm")

@@ -11,7 +11,8 @@ from ..foundations.errors import warn
 from ..foundations.modes import local
 from ..foundations.names import reached
 from ..graph import versions
-from ..tensors.state.base import Results, TensorBase
+from ..tensors.state.base import TensorBase
+from ..tensors.state.dispatch import DISPATCH
 from .execution.plan import native
 from .reach.changing_sizes import Sizes
 from .repeat.recipe import DECLINED
@@ -19,15 +20,16 @@ from .trace.reasons import GivenUp, Reason
 from .trace.run_once import FirstRun
 from .turns import Tracing as Tracing, Turn
 
-# Of more traced calls than this, those with the shapes of the arguments are tried first.
+# If there are more traced calls than this, the traced calls with the shapes of the arguments are tried first.
 FEW = 2
-# So many traced calls are compared with the next one, until so often they have not shown how calls depend on sizes.
+# A new trace is compared with at most TRIED earlier ones. After MOST_REFUSALS comparisons that have not shown how calls
+# depend on sizes, no more traces are compared.
 TRIED, MOST_REFUSALS = 6, 12
-# After so many traces that other threads have spoiled, no call is traced any more.
+# After this many traces that other threads have spoiled, no call is traced any more.
 MOST_DISTURBED = 100
-# After so many calls in a row that no plan serves, and that are traced no more, the plans are let go.
+# After this many calls in a row that no plan serves, and that are traced no more, the plans are let go.
 MOST_UNSERVED = 64
-# After so many runs of plans with branches, if three in four runs were for other outcomes, the function runs as it is.
+# After this many runs of plans with branches, the function runs as it is if three in four runs met other outcomes.
 MOST_TRIED = 50
 
 
@@ -59,7 +61,7 @@ class Compiled:
         function, thread = self.function, local.thread
         if (self.reason is not None or thread.transform is not None or thread.levels or thread.watchers
                 or thread.functions > 1                    # for second derivatives, which plans do not have
-                or thread.anomalies is not None or Results.plain is not Results.tensor):
+                or thread.anomalies is not None or DISPATCH.plain is not DISPATCH.tensor):
             return function(*args, **kwargs)
         if Tracing.thread is not None and Tracing.thread != get_ident():
             turn = Turn()
@@ -169,7 +171,7 @@ class Compiled:
     def _follows(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether a plan for all sizes that follows from the traced calls serves this call. No plan has served it.
 
-        So the traced calls are compared only when there are more sizes than those that were traced.
+        So traced calls are compared only when a call comes with sizes that no trace had.
         """
         call, self.waiting = self.waiting, None
         if any([recipe.is_differentiated_twice for _, recipe in self.entries]):
@@ -229,6 +231,6 @@ def _shapes(args: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple([arg._array.shape for arg in args if isinstance(arg, TensorBase)])
 
 
-def name_of(function: Any) -> str:
+def name_of(function: Callable[..., Any]) -> str:
     """The name of a function, or of the class of a callable object."""
     return str(getattr(function, "__name__", type(function).__name__))

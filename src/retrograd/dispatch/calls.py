@@ -12,8 +12,9 @@ from ..foundations.modes import local as modes
 from ..kernels.meta import MetaArray
 from ..ops.framework import Op
 from ..ops.overloads import OpOverload
-from ..tensors.recording.overriding import NOBODY, disabled_torch_dispatch_impl
-from ..tensors.state.base import Results, TensorBase, note_kind, plain
+from ..tensors.recording.overriding import disabled_torch_dispatch_impl
+from ..tensors.state.base import TensorBase, note_kind, plain
+from ..tensors.state.dispatch import DISPATCH, UNHANDLED
 from .core import arranged, schema_of
 from .here import Pending, beneath, each_tensor, local, tensors_in
 from .wrapped import WrapperArray, holds_wrapper
@@ -60,7 +61,7 @@ def _has_handler(args: Any) -> bool:
         kind = type(value)
         if kind is np.ndarray:
             tensor = tensors.get(id(value))
-            if tensor is not None and tensor._array is value and type(tensor) is not Results.tensor and handles(tensor):
+            if tensor is not None and tensor._array is value and type(tensor) is not DISPATCH.tensor and handles(tensor):
                 return True
         elif (kind is list or kind is tuple) and _has_handler(value):
             return True
@@ -130,10 +131,10 @@ def _asked(handler: Any, kind: type[Any], func: OpOverload, types: Any, args: An
 
 
 def own_operator(func: Any, given: Any, named: dict[str, Any]) -> Any:
-    """The result of an operator of `torch.library` from a handler; NOBODY if none may see its calls."""
+    """The result of an operator of `torch.library` from a handler; UNHANDLED if none may see its calls."""
     here = local.here
     if here.disabled or modes.thread.levels or not (here.modes or _handlers(given, named)):
-        return NOBODY
+        return UNHANDLED
     return handled(func, tuple(given), named)
 
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..foundations.modes import local as modes
-from ..tensors.recording.overriding import NOBODY
 from ..tensors.state.base import TensorBase
+from ..tensors.state.dispatch import UNHANDLED
 from .calls import Carried, dispatch, handled, handles
 from .here import each_tensor, local, tensors_in
 from .makers import MAKERS, REPLACED
@@ -20,16 +20,16 @@ from .wrapped import WrapperArray
 
 
 def handler(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """The result of a public function; NOBODY if no handler may see its calls, or if it is to run now."""
+    """The result of a public function; UNHANDLED if no handler may see its calls, or if it is to run now."""
     here = local.here
     if here.disabled:
-        return NOBODY
+        return UNHANDLED
     given = tensors_in((args, kwargs))
     if not here.modes and not any([handles(x) or type(x._array) is WrapperArray for x in given]):
-        return NOBODY
+        return UNHANDLED
     passing = here.passing
     if passing is not None and passing[0] == function and all([a is b for a, b in zip(passing[1], args)]):
-        return NOBODY
+        return UNHANDLED
     for tensor in given:
         here.note(tensor)
     if function.__name__ in ("batch_norm", "native_batch_norm"):

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..foundations.modes import before_message, local as modes
 from ..ops import _Core
-from ..tensors.recording.overriding import Attention, Otherwise, disabled_torch_dispatch_impl
+from ..tensors.recording.overriding import disabled_torch_dispatch_impl
+from ..tensors.state.dispatch import DISPATCH
 from . import compositions, implementations
 from .calls import dispatch, handled, own_operator
 from .core import overload
@@ -104,14 +105,14 @@ def _push_mode(mode: Any) -> None:
     """Enter a mode."""
     before_message("enters a dispatch mode")
     _set_stack([*local.here.modes, mode])
-    Attention.watch(1)
+    DISPATCH.watch(1)
 
 
 def _pop_mode(k: Any = None) -> Any:
     """Leave the innermost mode, and return it."""
     *others, mode = local.here.modes
     _set_stack(others)
-    Attention.watch(-1)
+    DISPATCH.watch(-1)
     return mode
 
 
@@ -192,7 +193,7 @@ def begin() -> None:
     """Put the parts of dispatch in their places, once."""
     if not _Wired.done:
         _Wired.done = True
-        Otherwise.add(handler)
+        DISPATCH.add_fallback(handler)
         _Core.handler = staticmethod(own_operator)
         compositions.begin()
         implementations.begin()

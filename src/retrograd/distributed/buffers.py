@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.dtypes import dtype
+from ..foundations.dtypes import Array, dtype
 from ..kernels.kinds import with_numbers
 from ..tensors.tensor import Tensor
 from .reductions import refuse
 
 __all__ = ["Buffer", "array_of", "checked", "checked_list", "facts_of", "sendable"]
 
-Array = np.ndarray[Any, Any]
 # MPI has no numbers of 16 bits and no bools of NumPy, so it moves them as integers of their size.
 _MOVED_AS: dict[int, Any] = {1: np.uint8, 2: np.uint16}
 

@@ -250,16 +250,25 @@ def all_gather_into_tensor(output_tensor: Tensor, input_tensor: Tensor, group: P
                           lambda: comm.Iallgather(source.wire, into.wire), into.unpack, async_op, [output])
 
 
-def _one_sided(operation: str, given: Any, is_root: bool) -> list[Tensor]:
-    """The list of the process that gives or receives. Raises ValueError if it is missing there, or given elsewhere."""
+def _one_sided(operation: str, tensor: Tensor, given: Any, group: ProcessGroup | None, root: int | None,
+               in_group: int | None) -> tuple[ProcessGroup, int, list[Tensor]]:
+    """The group, the rank of the process that gives or receives, and its list, which is empty in other processes.
+
+    Raises ValueError if the list is missing there, or given elsewhere.
+    """
+    place = member(group)
+    found = root_of(operation, place, 0 if root is None and in_group is None else root, in_group)
     listed, side = ("gather_list", "destination") if operation == "gather" else ("scatter_list", "source")
-    if is_root:
-        if given is None:
-            raise ValueError(f"Argument ``{listed}`` must be specified on {side} rank.")
-        return checked_list(given, listed)
-    if given:
-        raise ValueError(f"Argument ``{listed}`` must NOT be specified on non-{side} ranks.")
-    return []
+    if found != place.rank():
+        if given:
+            raise ValueError(f"Argument ``{listed}`` must NOT be specified on non-{side} ranks.")
+        return place, found, []
+    if given is None:
+        raise ValueError(f"Argument ``{listed}`` must be specified on {side} rank.")
+    tensors = checked_list(given, listed)
+    if tensors:
+        _match(operation, tensors, [tensor], place.size())
+    return place, found, tensors
 
 
 def gather(tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int | None = None,
@@ -268,11 +277,7 @@ def gather(tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int | N
     checked(tensor)
     if outside(group, "gather"):
         return None
-    place = member(group)
-    root = root_of("gather", place, 0 if dst is None and group_dst is None else dst, group_dst)
-    outputs = _one_sided("gather", gather_list, root == place.rank())
-    if outputs:
-        _match("gather", outputs, [tensor], place.size())
+    place, root, outputs = _one_sided("gather", tensor, gather_list, group, dst, group_dst)
     given = Buffer(sendable(tensor))
     if place.team is None:
         copy(outputs[0], tensor)
@@ -289,11 +294,7 @@ def scatter(tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int |
     checked(tensor)
     if outside(group, "scatter"):
         return None
-    place = member(group)
-    root = root_of("scatter", place, 0 if src is None and group_src is None else src, group_src)
-    inputs = _one_sided("scatter", scatter_list, root == place.rank())
-    if inputs:
-        _match("scatter", inputs, [tensor], place.size())
+    place, root, inputs = _one_sided("scatter", tensor, scatter_list, group, src, group_src)
     into = Buffer(sendable(tensor))
     if place.team is None:
         copy(tensor, inputs[0])

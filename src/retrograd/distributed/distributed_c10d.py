@@ -128,7 +128,7 @@ def init_process_group(backend: str | None = None, init_method: str | None = Non
                        pg_options: Any = None, device_id: Any = None) -> None:
     """Begin the group of all processes.
 
-    The processes are those that `retrograd launch`, mpiexec or srun started. MPI says their number and the rank of
+    `retrograd launch`, mpiexec or srun has started the processes. MPI says their number and the rank of
     this process; `world_size`, `rank`, and the environment variables WORLD_SIZE and RANK must agree with MPI. The
     backends "gloo" and "nccl" are carried out by MPI on CPUs. A program that nobody launched is the only process.
 

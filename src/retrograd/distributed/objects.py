@@ -12,6 +12,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from ..foundations.devices import DeviceLike
 from ..foundations.modes import before_message
 from ..serialization.loading import load
 from ..serialization.saving import save
@@ -135,7 +136,7 @@ def _sent(objects: list[Any], group: ProcessGroup | None, root: int) -> list[Any
 
 
 def broadcast_object_list(object_list: list[Any], src: int | None = None, group: ProcessGroup | None = None,
-                          device: Any = None, group_src: int | None = None) -> None:
+                          device: DeviceLike | None = None, group_src: int | None = None) -> None:
     """Replace the objects of each process by those of the process `src`."""
     if outside(group, "broadcast_object_list"):
         return
@@ -167,7 +168,7 @@ def scatter_object_list(scatter_object_output_list: list[Any], scatter_object_in
 
 
 def send_object_list(object_list: list[Any], dst: int | None = None, group: ProcessGroup | None = None,
-                     device: Any = None, group_dst: int | None = None, use_batch: bool = False) -> None:
+                     device: DeviceLike | None = None, group_dst: int | None = None, use_batch: bool = False) -> None:
     """Send objects to the process `dst`."""
     before_message("the program calls torch.distributed.send_object_list")
     data = _tensor(_packed([*object_list]))
@@ -176,7 +177,7 @@ def send_object_list(object_list: list[Any], dst: int | None = None, group: Proc
 
 
 def recv_object_list(object_list: list[Any], src: int | None = None, group: ProcessGroup | None = None,
-                     device: Any = None, group_src: int | None = None, use_batch: bool = False) -> int:
+                     device: DeviceLike | None = None, group_src: int | None = None, use_batch: bool = False) -> int:
     """Receive objects from the process `src`, or from any, into the list. Returns the rank of the sender."""
     before_message("the program calls torch.distributed.recv_object_list")
     length = _tensor(np.zeros(1, np.int64))

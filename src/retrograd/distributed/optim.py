@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..foundations.devices import CPU, device
 from ..foundations.modes import before_message
 from ..foundations.names import missing
 from ..optim import Optimizer
 from ..tensors.tensor import Tensor
-from .algorithms.join import Join, Joinable, JoinHook
+from .algorithms.join import Join, JoinableOverGroup, JoinHook
 from .collectives import broadcast
 from .groups import ProcessGroup, get_group_rank, member
 from .objects import all_gather_object
@@ -20,7 +19,7 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = missing(__name__, __all__)
 
 
-class ZeroRedundancyOptimizer(Optimizer, Joinable):
+class ZeroRedundancyOptimizer(Optimizer, JoinableOverGroup):
     """An optimizer whose state is divided among the processes of a group, as in ZeRO (Rajbhandari et al., 2020).
 
     Each parameter belongs to one process, which has the state for it and makes its steps with an optimizer of the
@@ -167,16 +166,6 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
     def join_hook(self, **kwargs: Any) -> JoinHook:
         """What a process without batches does: it makes steps without gradients of its own."""
         return _JoinHook(self)
-
-    @property
-    def join_device(self) -> device:
-        """The device of the parameters: the CPU."""
-        return CPU
-
-    @property
-    def join_process_group(self) -> ProcessGroup:
-        """The group whose processes share the state."""
-        return self.process_group
 
 
 class _JoinHook(JoinHook):

@@ -12,6 +12,7 @@ import numpy as np
 from ..foundations.dtypes import (
     COMPLEX,
     FLOATING,
+    Array,
     bfloat16,
     bool_,
     dtype,
@@ -27,7 +28,6 @@ from ..foundations.launching import mpi
 
 __all__ = ["RedOpType", "ReduceOp"]
 
-Array = np.ndarray[Any, Any]
 
 
 class RedOpType(Enum):

@@ -153,7 +153,7 @@ class Distribution:
         """The shape of samples: `sample_shape + batch_shape + event_shape`."""
         return Size(Size(sample_shape) + self._batch_shape + self._event_shape)
 
-    def _validate_sample(self, value: Any) -> None:
+    def _validate_sample(self, value: Tensor) -> None:
         """Raise ValueError for a value of a wrong shape or outside the support."""
         if not isinstance(value, Tensor):
             raise ValueError("The value argument to log_prob must be a Tensor")

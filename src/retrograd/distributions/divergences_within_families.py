@@ -34,7 +34,7 @@ from .uniform import Uniform
 from .utils import _sum_rightmost, euler_constant
 
 
-def infinite_where(condition: Any, result: Tensor) -> Tensor:
+def infinite_where(condition: Tensor, result: Tensor) -> Tensor:
     """The result, or infinity where the condition holds."""
     return torch.where(condition, math.inf, result)
 

@@ -9,6 +9,8 @@ from typing import Any, Final, Generic, TypeVar, overload
 import retrograd as torch
 from retrograd import Tensor
 
+from ..foundations.devices import DeviceLike
+from ..foundations.dtypes import dtype as torch_dtype
 from ..foundations.names import PACKAGE
 
 __all__ = ["broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits", "tril_matrix_to_vec",
@@ -38,7 +40,7 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
         value if hasattr(value, "__torch_function__") else torch.tensor(value, dtype=dtype) for value in values]))
 
 
-def _standard_normal(shape: Sequence[int], dtype: Any, device: Any) -> Tensor:
+def _standard_normal(shape: Sequence[int], dtype: torch_dtype, device: DeviceLike | None) -> Tensor:
     """Samples of the standard normal distribution."""
     return torch.empty(shape, dtype=dtype, device=device).normal_()
 

@@ -83,6 +83,8 @@ class device:
 
 
 CPU = device("cpu")
+# What a function that is asked for a device takes.
+DeviceLike = device | str | int
 META = device("meta")
 
 

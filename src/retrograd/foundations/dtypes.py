@@ -16,6 +16,10 @@ import numpy as np
 from ..extras import imported
 from ..foundations.errors import noted
 
+# The names that signatures use for an array of any element type, and for the sizes of its dimensions.
+Array = np.ndarray[Any, Any]
+Shape = tuple[int, ...]
+
 # Categories in order: a lower category yields to a higher one.
 BOOL, INTEGRAL, FLOATING, COMPLEX = range(4)
 # The types of ml_dtypes have NumPy's letter V, but for one of them.

@@ -1,4 +1,4 @@
-"""Where this process stands among those that were started together, and the MPI library, imported when it is needed."""
+"""The place of this process among all that were started together, and the MPI library, imported when it is needed."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import contextvars
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
@@ -82,14 +82,19 @@ class Compiler:
 
 
 @contextmanager
-def standing(transform: Transform) -> Iterator[None]:
-    """Have a transform stand on the seam of this thread."""
-    thread = local.thread
-    before, thread.transform = thread.transform, transform
+def replaced(owner: object, name: str, value: object) -> Iterator[None]:
+    """Give an attribute another value inside the block."""
+    before = getattr(owner, name)
+    setattr(owner, name, value)
     try:
         yield
     finally:
-        thread.transform = before
+        setattr(owner, name, before)
+
+
+def standing(transform: Transform) -> AbstractContextManager[None]:
+    """Have a transform stand on the seam of this thread."""
+    return replaced(local.thread, "transform", transform)
 
 
 def tape() -> Any:

@@ -68,7 +68,7 @@ def _listing(module_name: str, names: Collection[str], shown: str, found: Iterab
              unlisted: Iterable[str] = ()) -> Callable[[], list[str]]:
     """A module's ``__dir__``. It leaves out what the module imports for itself, so that completion offers no internals.
 
-    Offered are the module's own public ``names``, and those that PyTorch's module has, too, but for ``unlisted``.
+    Offered are the module's own public ``names``, and the names of PyTorch's module, except ``unlisted``.
     """
     def __dir__() -> list[str]:
         offered = {*names, *in_pytorch(shown)}.difference(unlisted)

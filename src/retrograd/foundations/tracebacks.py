@@ -38,7 +38,7 @@ def shortened(trace: TracebackType | None) -> TracebackType | None:
 
 @contextmanager
 def showing_less(error: BaseException) -> Iterator[None]:
-    """For the time of the block, an error and those that led to it have short tracebacks, unless all is to be shown."""
+    """Inside the block, an error and the errors that led to it have short tracebacks, unless all is to be shown."""
     kept = [(each, each.__traceback__) for each in _together(error)]
     try:
         for each, trace in kept:

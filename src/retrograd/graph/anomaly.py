@@ -13,10 +13,11 @@ from math import nan
 from operator import length_hint
 from sys import _getframe
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..foundations.dtypes import Array
 from ..foundations.errors import OWN, Site, user_site
 from ..foundations.modes import local
 from ..ops.framework import Op
@@ -25,6 +26,9 @@ from .anomaly_report import Found, explain, is_elementwise, nan_error, operand_n
 from .bad_values import LARGE, BadValues, all_samples, has_nan, made
 from .engine import Pass
 from .node import origin_of, site_of
+
+if TYPE_CHECKING:
+    from ..graph.node import Node
 
 _REMEMBERED = 8
 _users: set[str] = set()        # the user's files that recorded a line before: this lookup is quicker than the search
@@ -56,7 +60,7 @@ class Watch:
         self.raised: list[Raised] = []
         self.outside: deque[Raised] = deque(maxlen=_REMEMBERED)
 
-    def on_node(self, node: Any, results: Sequence[Any], operands: Sequence[Any]) -> None:
+    def on_node(self, node: Node, results: Sequence[Any], operands: Sequence[Any]) -> None:
         """Note where a node was recorded, and which bad values the node made of finite values."""
         frame = _getframe(3)
         code = frame.f_code
@@ -83,7 +87,7 @@ class Watch:
             self.raised.append(Raised(what, op.name if type(op) is Op else None,
                                       None if frame is None else Site(frame.f_code, frame.f_lasti)))
 
-    def _examine(self, node: Any, results: Sequence[Any], operands: Sequence[Any]) -> None:
+    def _examine(self, node: Node, results: Sequence[Any], operands: Sequence[Any]) -> None:
         """Find who raised a flag since the last node: this node, an operation inside it, or one outside the graph."""
         raised = [*self.raised]
         self.raised.clear()
@@ -164,7 +168,7 @@ class CheckedPass(Pass):
             return None
         raised, sound = self.watch.raised, self.sound
 
-        def look(node: Any, index: int, cotangent: Any, saved: Any, gradient: Any) -> None:
+        def look(node: Node, index: int, cotangent: Array, saved: Any, gradient: Any) -> None:
             if raised:
                 raised.clear()
                 if self.first is None:
@@ -189,7 +193,7 @@ class CheckedPass(Pass):
         bad = found.made()
         self.first = None if bad is None else (found.node, bad)
 
-    def _full_step(self, node: Any, cotangent: Any) -> None:
+    def _full_step(self, node: Node, cotangent: Any) -> None:
         watch = self.watch
         outer, watch.parent = watch.parent, node
         self.saved = node.saved
@@ -199,11 +203,11 @@ class CheckedPass(Pass):
         finally:
             watch.parent, self.saved, self.given = outer, None, None
 
-    def _results(self, node: Any, cotangents: list[Any]) -> Sequence[Any]:
+    def _results(self, node: Node, cotangents: list[Any]) -> Sequence[Any]:
         self.computed = super()._results(node, cotangents)
         return self.computed
 
-    def _hand_on(self, node: Any, cotangents: list[Any], results: Sequence[Any]) -> None:
+    def _hand_on(self, node: Node, cotangents: list[Any], results: Sequence[Any]) -> None:
         """Check all gradients before any of them goes along its edge, as PyTorch does."""
         if self.watch.check_nan:
             for index, g in enumerate(results):
@@ -212,7 +216,7 @@ class CheckedPass(Pass):
         self.watch.raised.clear()
         super()._hand_on(node, cotangents, results)
 
-    def _look_at(self, node: Any, index: int, gradient: Any, cotangents: list[Any], results: Sequence[Any]) -> None:
+    def _look_at(self, node: Node, index: int, gradient: Any, cotangents: list[Any], results: Sequence[Any]) -> None:
         """Check one gradient of the long way: raise for a NaN, and note the first other bad value."""
         nan = has_nan(gradient)
         if not nan and (not self.watch.raised or self.first is not None):
@@ -248,12 +252,12 @@ def _arrays(values: Sequence[Any]) -> list[Any]:
     return [getattr(value, "_array", None) for value in values]
 
 
-def _found(node: Any, index: int, gradient: Any, cotangents: list[Any], saved: Any, culprit: str = "") -> Found:
+def _found(node: Node, index: int, gradient: Any, cotangents: list[Any], saved: Any, culprit: str = "") -> Found:
     what = f"the gradient of {faults.forward_name(node)} for {operand_names(node, index + 1)[index]}"
     return Found(node, index, what, all_samples(gradient), _operands(node, index, cotangents, saved), culprit)
 
 
-def _operands(node: Any, index: int, cotangents: list[Any], saved: Any) -> list[tuple[str, Any]]:
+def _operands(node: Node, index: int, cotangents: list[Any], saved: Any) -> list[tuple[str, Any]]:
     """The known operands that a gradient was computed from, by name."""
     if len(cotangents) == 1:
         operands = [("grad", np.asarray(all_samples(cotangents[0])))]

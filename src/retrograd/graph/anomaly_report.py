@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..foundations.errors import at, noted, warn
 from .bad_values import BadValues, described, has_nan, made
 from .node import AccumulateGrad, origin_of
+
+if TYPE_CHECKING:
+    from ..graph.node import Node
 
 _NO_SITE = "No forward pass information available. Enable detect anomaly during forward pass for more information."
 
@@ -39,7 +42,7 @@ def is_elementwise(node: Any) -> bool:
     return node.steps is not None and node.op.kind == "elementwise"
 
 
-def operand_names(node: Any, count: int) -> list[str]:
+def operand_names(node: Node, count: int) -> list[str]:
     """The names that a report gives to the first operands of a node."""
     op = getattr(type(node), "op", None)
     if op is None:
@@ -49,7 +52,7 @@ def operand_names(node: Any, count: int) -> list[str]:
     return [*op.arguments, *[f"its input {i}" for i in range(len(op.arguments), count)]][:count]
 
 
-def recorded_at(node: Any) -> str:
+def recorded_at(node: Node) -> str:
     """'X, recorded at program.py:3', with the source line; then the same for the node whose pass made X."""
     origin = origin_of(node)
     if origin is None or origin.site is None:
@@ -74,7 +77,7 @@ def nan_error(found: Found, order: Iterable[Any], first: tuple[Any, BadValues] |
                  "anomaly#nan-in-gradient", found=str(bad), recorded=recorded_at(node), because="\n".join(earlier))
 
 
-def _where(node: Any, found: Found) -> str:
+def _where(node: Node, found: Found) -> str:
     """Where a node was recorded, as a further sentence; empty for the node that the report has already named."""
     return "" if node is found.node else f"\n{recorded_at(node)}"
 
@@ -152,7 +155,7 @@ def _inputs_of(node: Any) -> dict[str, Any]:
             if kind == "input"}
 
 
-def _edge_of(node: Any, name: str) -> Any:
+def _edge_of(node: Node, name: str) -> Any:
     """The edge to the node that made the operand of this name. For a result this is the node itself."""
     op = getattr(type(node), "op", None)
     if op is None or name not in op.arguments:
@@ -161,7 +164,7 @@ def _edge_of(node: Any, name: str) -> Any:
     return node.edges[place] if place < len(node.edges) else None
 
 
-def explain(error: Exception, node: Any) -> None:
+def explain(error: Exception, node: Node) -> None:
     """Add a note to an error that ended a pass: which node the pass was at, and where that node was recorded."""
     noted(error, "anomaly#node-of-an-error", node=recorded_at(node))
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..foundations.dtypes import letter
+from ..foundations.dtypes import Array, letter
 
 # An array of more elements, if it is not row-major, is read in the order of its memory.
 LARGE = 4096
@@ -55,7 +55,7 @@ def all_samples(array: Any) -> Any:
     return getattr(array, "array", array)
 
 
-def described(what: str, array: Any, operands: Named = (), elementwise: bool = False) -> BadValues | None:
+def described(what: str, array: Array, operands: Named = (), elementwise: bool = False) -> BadValues | None:
     """The bad values of an array, or None if all are finite. See `made`."""
     array = all_samples(array)
     if letter(array.dtype) not in "fc":
@@ -86,7 +86,7 @@ def made(what: str, array: Any, operands: Named, elementwise: bool) -> BadValues
     return _described(what, array, bad, operands, elementwise)
 
 
-def _described(what: str, array: Any, bad: Any, operands: Named, elementwise: bool) -> BadValues | None:
+def _described(what: str, array: Array, bad: Any, operands: Named, elementwise: bool) -> BadValues | None:
     """The bad values of an array at the places of a mask."""
     if not bad.any():
         return None

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from ..foundations.dtypes import Shape
 from .node import OtherNode
 
 # The crossings that exist, by identity.
@@ -21,7 +24,7 @@ class Crossing(OtherNode):
     __slots__ = ("level",)
     lifts = False                                          # whether a level uses a value of another level here
 
-    def __init__(self, level: Any, edges: tuple[Any, ...], shape: Any, dtype: Any) -> None:
+    def __init__(self, level: Any, edges: tuple[Any, ...], shape: Shape, dtype: np.dtype[Any]) -> None:
         super().__init__(edges, shape, dtype)
         self.level = level
         alive.add(id(self))

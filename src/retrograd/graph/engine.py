@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from operator import call
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,13 +21,16 @@ from ..kernels.elementwise.parts import LARGE, add as add_large
 from ..kernels.narrow import narrow_among, rounded, wide
 from . import faults
 from .fit import fit
-from .hooks import Users
+from .hooks import USER_HOOKS
 from .node import RELEASED, AccumulateGrad
 from .ownership import ALONE, LENT, SHARED, hold
 from .packed import Packed
 from .recorder import Recorder
 from .route import Route
 from .versions import written_since
+
+if TYPE_CHECKING:
+    from ..graph.node import Node
 
 
 class Pass:
@@ -100,9 +103,9 @@ class Pass:
 
     def _look(self, start: Any) -> None:
         """Show the gradient of a single root to its hooks if the root leads to no input, as PyTorch does."""
-        node, shown = start.node, Users.shown([self.buffers[start]])
+        node, shown = start.node, USER_HOOKS.shown([self.buffers[start]])
         if type(node) is AccumulateGrad:
-            Users.call(node.variable._backward_hooks or {}, *shown)
+            USER_HOOKS.call(node.variable._backward_hooks or {}, *shown)
         elif node.hooks is not None:
             absent = [None] * (node.outputs if node.several else 1)
             node.hooks.arrived([*absent[:start.index], *shown, *absent[start.index + 1:]])
@@ -157,7 +160,7 @@ class Pass:
                 cotangent = result = None           # the leaf may then be the only holder of its gradient
                 self._delivered(edges)
 
-    def _use(self, node: Any, saved: Any, arrays: tuple[int, ...]) -> None:
+    def _use(self, node: Node, saved: Any, arrays: tuple[int, ...]) -> None:
         """Refuse saved values that were released or written to. Then release them, unless the pass keeps them."""
         if saved is RELEASED:
             raise faults.second_pass(node)
@@ -171,7 +174,7 @@ class Pass:
         if held and not self.keep:
             node.saved = RELEASED
 
-    def _full_step(self, node: Any, cotangent: Any) -> None:
+    def _full_step(self, node: Node, cotangent: Any) -> None:
         """Run a node of any kind: with several outputs, hooks, an observer or a recorder, with or without gradient."""
         local.thread.grad = self.grad
         cotangents = self._gathered(node) if node.several else [cotangent]
@@ -182,30 +185,30 @@ class Pass:
             captured = False
         shown: list[Any] = []
         if hooks is not None:
-            shown = Users.shown(cotangents)
+            shown = USER_HOOKS.shown(cotangents)
             hooks.arrived(shown)
-            cotangents = Users.carried(shown, self.recorder)
+            cotangents = USER_HOOKS.carried(shown, self.recorder)
         if captured:
             self._capture(node, cotangents)
             return
         if hooks is not None and hooks.pre:
             shown = hooks.before(shown)
-            cotangents = Users.carried(shown, self.recorder)
+            cotangents = USER_HOOKS.carried(shown, self.recorder)
         edges = node.edges
         results = [result if edge is None or result is None else self.fitted(result, edge.shape, edge.dtype)
                    for edge, result in zip(edges, self._results(node, cotangents), strict=True)]
         hooks = node.hooks                          # the node itself may have added a hook
         if hooks is not None and hooks.post:
-            results = hooks.after(results, node.inputs_shown(), shown or Users.shown(cotangents), self.recorder)
+            results = hooks.after(results, node.inputs_shown(), shown or USER_HOOKS.shown(cotangents), self.recorder)
         self._hand_on(node, cotangents, results)
 
-    def _hand_on(self, node: Any, cotangents: list[Any], results: Sequence[Any]) -> None:
+    def _hand_on(self, node: Node, cotangents: list[Any], results: Sequence[Any]) -> None:
         """Give the gradients that a node computed to its edges."""
         for edge, result in zip(node.edges, results, strict=True):
             if edge is not None and result is not None:
                 self.give(edge, result)
 
-    def _gathered(self, node: Any) -> list[Any]:
+    def _gathered(self, node: Node) -> list[Any]:
         """The gradients of each output of a node with several outputs, with None for an output without a gradient."""
         cotangents: list[Any] = [None] * node.outputs
         for edge in self.addresses[node]:
@@ -215,13 +218,13 @@ class Pass:
                 cotangents[edge.index] = cotangent if held is None else held + cotangent
         return cotangents
 
-    def _capture(self, node: Any, cotangents: list[Any]) -> None:
+    def _capture(self, node: Node, cotangents: list[Any]) -> None:
         """Keep the gradients that were asked for at a node."""
         for edge in self.capture[node]:
             if cotangents[edge.index] is not None:
                 self.captured[edge] = cotangents[edge.index]
 
-    def _results(self, node: Any, cotangents: list[Any]) -> Sequence[Any]:
+    def _results(self, node: Node, cotangents: list[Any]) -> Sequence[Any]:
         """Run a node if a gradient came or the node always runs. An observer, if there is one, watches the run."""
         if not node.runs_always and not any([cotangent is not None for cotangent in cotangents]):
             return [None] * len(node.edges)
@@ -300,7 +303,7 @@ class Pass:
         run = local.thread.run if self.recorder is None else call
         return run(fit, result, array.shape, array.dtype, shape, to_dtype)
 
-    def _filled(self, node: Any, cotangents: list[Any]) -> list[Any]:
+    def _filled(self, node: Node, cotangents: list[Any]) -> list[Any]:
         """The gradients of the outputs, with zeros for an output without a gradient."""
         given = next(g for g in cotangents if g is not None)
         return [self.zeros(given, shape, dtype) if g is None else g
@@ -329,7 +332,7 @@ class Pass:
         variable = leaf.variable
         attached = None if variable._grad_meta is None else variable._grad_meta.hooks
         if attached:
-            (buffers[leaf],) = self._called(lambda shown: [Users.call(attached, shown[0])], buffers.get(leaf))
+            (buffers[leaf],) = self._called(lambda shown: [USER_HOOKS.call(attached, shown[0])], buffers.get(leaf))
         if leaf in self.capture:
             self._capture(leaf, [buffers.get(leaf)])
         elif not self.capture:
@@ -342,9 +345,9 @@ class Pass:
             else:
                 observer.accumulate(partial(variable._accumulate, buffers.get(leaf), self.recorder, min(own, LENT)))
             if hooks is not None and hooks.post:
-                hooks.after([], None, Users.shown([buffers.get(leaf)]), self.recorder)
+                hooks.after([], None, USER_HOOKS.shown([buffers.get(leaf)]), self.recorder)
         buffers.pop(leaf, None)
 
     def _called(self, hooks: Callable[[list[Any]], list[Any]], *cotangents: Any) -> list[Any]:
         """The gradients that hooks returned for the gradients shown to them."""
-        return Users.carried(hooks(Users.shown(cotangents)), self.recorder)
+        return USER_HOOKS.carried(hooks(USER_HOOKS.shown(cotangents)), self.recorder)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..foundations.dtypes import dtype as torch_dtype
+from ..foundations.dtypes import Array, dtype as torch_dtype
 from ..foundations.errors import at, note, noted
 from ..kernels.shape import clash
 from .node import AccumulateGrad, site_of
 from .versions import writes_to, written_since
+
+if TYPE_CHECKING:
+    from ..graph.node import Node
 
 FREED = ("Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
          "retain_graph=True if you need to backward through the graph a second time or if you need to access saved {} "
@@ -24,31 +27,31 @@ _SHOWN = ("the backtrace further above shows the operation that failed to comput
           "question was changed in there or anywhere later. Good luck!")
 
 
-def second_pass(node: Any) -> RuntimeError:
+def second_pass(node: Node) -> RuntimeError:
     """The error for a node whose saved values an earlier pass released."""
     return noted(RuntimeError(SECOND), "backward#second-backward",
                  freed=f"the values that {node.name()} saved", recorded=recorded(node))
 
 
-def recorded(node: Any) -> str:
+def recorded(node: Node) -> str:
     """'MulBackward0 at program.py:3', with the source line, or '' if the line is not known."""
     site = site_of(node)
     return "" if site is None else f"{node.name()} at {at(site)}"
 
 
-def type_text(array: Any) -> str:
+def type_text(array: Array) -> str:
     """PyTorch's old-style name of an array's type, such as 'torch.FloatTensor'."""
     name = torch_dtype.of[array.dtype].legacy
     return f"CPU{name}Type" if array.dtype.kind == "c" else f"torch.{name}Tensor"
 
 
-def forward_name(node: Any) -> str:
+def forward_name(node: Node) -> str:
     """What PyTorch's messages call the operation of a node: 'Exp' for ExpBackward0."""
     name: str = node.name()
     return name.rpartition("Backward")[0] or name
 
 
-def producer(node: Any, save: Any) -> tuple[Any, int]:
+def producer(node: Node, save: Any) -> tuple[Any, int]:
     """The (node, output number) that made a saved value, or (None, 0) for a constant or a leaf."""
     if save.kind == "out":
         return node, save.place
@@ -70,7 +73,7 @@ def in_turn(node: Any) -> list[int]:
     return sorted(node.op.saved_arrays, key=turn)
 
 
-def stale(node: Any) -> RuntimeError:
+def stale(node: Node) -> RuntimeError:
     """The error for a value that `node` saved and that was written to before the pass used the value."""
     for i in in_turn(node):
         if node.saved[i] is not None and written_since(node.saved[i], node.number):
@@ -78,7 +81,7 @@ def stale(node: Any) -> RuntimeError:
     raise AssertionError("no saved value was written to")
 
 
-def modified(node: Any, array: Any, producer: Any, number: int) -> RuntimeError:
+def modified(node: Any, array: Array, producer: Any, number: int) -> RuntimeError:
     """The error for one array that `node` saved. The array is output `number` of `producer`."""
     made_by = "" if producer is None else f", which is output {number} of {forward_name(producer)},"
     writes = writes_to(array)

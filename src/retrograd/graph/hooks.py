@@ -1,7 +1,7 @@
 """Hooks on nodes, kept in PyTorch's order: tensor hooks, retain_grad, node pre-hooks; after the node, post-hooks.
 
 Hooks are kept as users wrote them, in dictionaries from which `RemovableHandle` removes them again. The tensor layer
-knows how to show a gradient to a hook and what to do with the answer, and `wiring` fills in `Users`.
+knows how to show a gradient to a hook and what to do with the answer, and `wiring` fills in `USER_HOOKS`.
 """
 
 from __future__ import annotations
@@ -16,16 +16,22 @@ from .locks import moment
 HookDict = OrderedDict[int, Callable[..., Any]]
 
 
-class Users:
-    """How to call users' hooks. `wiring` fills in these functions."""
+class UserHooks:
+    """How the engine calls users' hooks: the functions of the one object `USER_HOOKS`. `wiring` fills them in.
 
-    # The engine's gradients in the form that users see, and back again for a pass with this recorder.
+    `shown` gives the engine's gradients the form that users see, and `carried` makes them gradients again, for a pass
+    with this recorder. `call` calls hooks in order with a value and further arguments, and returns the value that they
+    leave. `node` runs a node that a user called as a function with these arguments.
+    """
+
+    __slots__ = ("call", "carried", "node", "shown")
     shown: Callable[[Sequence[Any]], list[Any]]
     carried: Callable[[Sequence[Any], Any], list[Any]]
-    # Call hooks in order with a value and further arguments, and return the value that they leave.
     call: Callable[..., Any]
-    # Run a node that a user called as a function with these arguments.
     node: Callable[[Any, tuple[Any, ...]], Any]
+
+
+USER_HOOKS = UserHooks()
 
 
 class Hooks:
@@ -44,22 +50,22 @@ class Hooks:
     def arrived(self, shown: list[Any]) -> None:
         """Let the tensor hooks see and replace the gradients of the node's outputs. None is an absent gradient."""
         for position, hooks in [*self.tensor]:
-            shown[position] = Users.call(hooks, shown[position])
+            shown[position] = USER_HOOKS.call(hooks, shown[position])
         for position, keep in [*self.retain.values()]:
             keep(shown[position])
 
     def before(self, shown: list[Any]) -> list[Any]:
         """Run the pre-hooks just before the node runs, and return the gradients that they leave."""
-        return [*Users.call(self.pre, tuple(shown))]
+        return [*USER_HOOKS.call(self.pre, tuple(shown))]
 
     def after(self, results: Any, places: Sequence[int] | None, shown: list[Any], recorder: Any) -> list[Any]:
         """Run the post-hooks on the node's gradients. Users see the gradients at `places`; None shows all."""
         replaced = [*results]
         places = range(len(replaced)) if places is None else places
-        before = tuple(Users.shown([replaced[i] for i in places]))
-        after = Users.call(self.post, before, tuple(shown))
+        before = tuple(USER_HOOKS.shown([replaced[i] for i in places]))
+        after = USER_HOOKS.call(self.post, before, tuple(shown))
         if after is not before:
-            for i, g in zip(places, Users.carried(after, recorder), strict=True):
+            for i, g in zip(places, USER_HOOKS.carried(after, recorder), strict=True):
                 replaced[i] = g
         return replaced
 

@@ -18,7 +18,7 @@ from ..foundations.dtypes import dtype as torch_dtype
 from ..foundations.errors import Site
 from ..kernels.elementwise.parts import rule_in_parts
 from ..ops.framework import Op, Save, Step
-from .hooks import Hooks, RemovableHandle, Users, register
+from .hooks import USER_HOOKS, Hooks, RemovableHandle, register
 from .locks import moment
 from .versions import next_number
 
@@ -135,7 +135,7 @@ class Node:
                 notes.setdefault("parent_", origin.parent.public)
         return notes
 
-    def register_prehook(self, fn: Any) -> RemovableHandle:
+    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call `fn(grad_outputs)` before the node runs. A tuple that it returns replaces `grad_outputs`.
 
         The tuple holds the gradient of each output, or None for an output without a gradient.
@@ -180,7 +180,7 @@ class Node:
         return 0
 
     def __call__(self, *cotangents: Any) -> Any:
-        return Users.node(self, cotangents)
+        return USER_HOOKS.node(self, cotangents)
 
     def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
         raise TypeError(f"cannot pickle '{self.name()}' object: a graph cannot be copied or saved. Save the tensor's "

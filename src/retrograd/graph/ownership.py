@@ -19,8 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.dtypes import Array
 
-def _nobody_counts(object: Any) -> int:
+
+def _nobody_counts(object: Array) -> int:
     """In the place of `sys.getrefcount` on an interpreter that does not count references."""
     return 0
 

@@ -5,12 +5,16 @@ If a node's `saved` is a `Packed`, the engine goes the long way, which asks the 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..foundations.dtypes import Array
 from .faults import in_turn, modified, producer
 from .versions import written_since
+
+if TYPE_CHECKING:
+    from ..graph.node import Node
 
 
 class Parcel:
@@ -31,10 +35,10 @@ class Converted(Parcel):
 
     __slots__ = ("array", "original", "producer")
 
-    def __init__(self, array: np.ndarray[Any, Any], original: np.ndarray[Any, Any], producer: tuple[Any, int]) -> None:
+    def __init__(self, array: Array, original: Array, producer: tuple[Any, int]) -> None:
         self.array, self.original, self.producer = array, original, producer
 
-    def unpack(self, node: Any) -> np.ndarray[Any, Any]:
+    def unpack(self, node: Node) -> Array:
         if written_since(self.original, node.number):
             raise modified(node, self.original, *self.producer)
         return self.array
@@ -48,7 +52,7 @@ class Indices(Parcel):
     def __init__(self, arrays: tuple[Any, ...]) -> None:
         self.arrays = arrays
 
-    def unpack(self, node: Any) -> Any:
+    def unpack(self, node: Node) -> Any:
         for array in self.arrays:
             if isinstance(array, np.ndarray) and written_since(array, node.number):
                 raise modified(node, array, None, 0)
@@ -70,7 +74,7 @@ class Packed(tuple[Any, ...]):
 
     __slots__ = ()
 
-    def values(self, node: Any) -> tuple[Any, ...]:
+    def values(self, node: Node) -> tuple[Any, ...]:
         """The unpacked saved values for their node. Raises RuntimeError if one of the values was written to."""
         values = [*self]
         for i in in_turn(node):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,12 +17,15 @@ from .fit import fit
 from .node import AccumulateGrad
 from .packed import Packed
 
+if TYPE_CHECKING:
+    from ..graph.node import Node
+
 
 class RecordedPass(Pass):
     """A pass with a recorder. Usual nodes take a short way, in which nobody can see or change the gradients."""
 
     def gradients(self, node: Any, cotangent: Any) -> Sequence[Any]:
-        """The gradients of a node's inputs. If nothing is recorded, rules compute with float32 in the place of narrow
+        """The gradients of a node's inputs. If nothing is recorded, rules compute with float32 in place of narrow
         types, as in a plain pass.
         """
         if not self._is_exact(node):
@@ -33,18 +36,18 @@ class RecordedPass(Pass):
         return [result if result is None else self._narrowed(result, edge.dtype)
                 for edge, result in zip(node.edges, results, strict=True)]
 
-    def _values(self, node: Any, saved: Any) -> Any:
+    def _values(self, node: Node, saved: Any) -> Any:
         values = super()._values(node, saved)
         return self._widened(values) if self._is_exact(node) else values
 
-    def _is_exact(self, node: Any) -> bool:
-        """Whether the rules of a node compute with float32 in the place of its narrow type."""
+    def _is_exact(self, node: Node) -> bool:
+        """Whether the rules of a node compute with float32 in place of its narrow type."""
         if not NARROW or self.grad or node.steps is None:
             return False
         return any([dtype in NARROW for dtype in (node.dtype if node.several else [node.dtype])])
 
     def _widened(self, value: Any) -> Any:
-        """A value that a rule computes with: float32 in the place of a narrow type."""
+        """A value that a rule computes with: float32 in place of a narrow type."""
         if type(value) is list or type(value) is tuple:
             return type(value)(map(self._widened, value))
         if isinstance(value, np.dtype):
@@ -55,7 +58,7 @@ class RecordedPass(Pass):
         """What a rule made of widened values, in the type of an edge."""
         return cast(result, dtype) if dtype in NARROW and _dtype_of(result) == F32 else result
 
-    def _full_step(self, node: Any, cotangent: Any) -> None:
+    def _full_step(self, node: Node, cotangent: Any) -> None:
         saved, thread = node.saved, local.thread
         edges, plan = node.edges, node.plan
         crosses = isinstance(node, Crossing)
@@ -66,7 +69,7 @@ class RecordedPass(Pass):
         thread.grad = self.grad
         self._hand_over(edges, node.apply([cotangent], self) if crosses else self._by_rules(node, cotangent, saved))
 
-    def _gathered(self, node: Any) -> list[Any]:
+    def _gathered(self, node: Node) -> list[Any]:
         return [*map(self.recorder.settled, super()._gathered(node))]  # type: ignore[union-attr]
 
     def _arrive(self, leaf: AccumulateGrad) -> None:

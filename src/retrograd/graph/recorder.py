@@ -7,6 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..foundations.dtypes import Array
+
 
 class Recorder(Protocol):
     """What the engine asks of a tensor layer in a pass that is itself recorded."""
@@ -17,14 +19,14 @@ class Recorder(Protocol):
     def unrecorded(self, node: Any, cotangent: Any, values: tuple[Any, ...] | None) -> tuple[Any, Any, Any]:
         """A cotangent and saved values, as what the rules are to compute with if nothing is recorded.
 
-        The third result is the function `(rule, cotangent, saved values)` that computes a gradient in the place of the
+        The third result is the function `(rule, cotangent, saved values)` that computes a gradient in place of the
         rule, or None.
         """
 
     def settled(self, value: Any) -> Any:
         """What rules computed, as anybody else may see it."""
 
-    def array(self, value: Any) -> np.ndarray[Any, Any]:
+    def array(self, value: Any) -> Array:
         """The numbers of a value."""
 
     def tied(self, node: Any, gradients: Sequence[Any]) -> Sequence[Any]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..foundations.dtypes import Array
 from ..foundations.modes import local
 from ..kernels.elementwise.parts import LARGE
 from . import faults
@@ -22,7 +23,10 @@ from .packed import Packed
 from .route import Route
 from .versions import written_since
 
-Cotangent = np.ndarray[Any, Any]
+if TYPE_CHECKING:
+    from ..graph.node import Node
+
+Cotangent = Array
 
 
 class Line(NamedTuple):
@@ -38,7 +42,7 @@ class Line(NamedTuple):
     edges: tuple[Any, ...]
 
 
-def repeated(route: Route, root: Any) -> Callable[[Cotangent], dict[Any, Cotangent]] | None:
+def repeated(route: Route, root: Node) -> Callable[[Cotangent], dict[Any, Cotangent]] | None:
     """The function from the cotangent of `root` to the gradients that the route captures; None for an unusual route.
 
     Raises RuntimeError if a saved value was released or written to.

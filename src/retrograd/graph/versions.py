@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.dtypes import Array
 from ..foundations.errors import Site
 from ..kernels.layout import address, owner_of, window
 from .locks import enter, leave, moment
@@ -57,7 +58,7 @@ class Writes(weakref.ref[Any]):
 _books: dict[int, Writes] = {}
 
 
-def _forget(writes: Any) -> None:
+def _forget(writes: Writes) -> None:
     _books.pop(writes.key, None)
 
 
@@ -67,7 +68,7 @@ def _forget_beside(key: int, reference: Any) -> None:
         beside.pop(key, None)
 
 
-def _opened(owner: Any) -> Writes:
+def _opened(owner: Array) -> Writes:
     """A new entry for the memory of an array that owns it."""
     writes = Writes(owner, _forget)
     writes.key = key = id(owner)
@@ -77,7 +78,7 @@ def _opened(owner: Any) -> Writes:
     return writes
 
 
-def written_once(array: Any) -> None:
+def written_once(array: Array) -> None:
     """`written` for memory that is new, with fewer calls."""
     owner = array if array.base is None else owner_of(array)
     writes = Writes(owner, _forget)
@@ -87,7 +88,7 @@ def written_once(array: Any) -> None:
     _books[key] = writes
 
 
-class _Apart(np.ndarray[Any, Any]):
+class _Apart(Array):
     """Two arrays of this class stand between two lineages.
 
     NumPy looks for the base of a view below the viewed array, as long as it finds an array of the view's own class
@@ -95,7 +96,7 @@ class _Apart(np.ndarray[Any, Any]):
     """
 
 
-def apart(array: Any) -> Any:
+def apart(array: Array) -> Any:
     """The same array as the owner of the elements it spans, with a write count of its own."""
     return array.view(_Apart).view(_Apart).view(np.ndarray)
 
@@ -113,7 +114,7 @@ def new_lineage(array: Any) -> Any:
     return part
 
 
-def inherit(array: Any, from_array: Any) -> None:
+def inherit(array: Array, from_array: Array) -> None:
     """Let the write count of `array`, a new lineage, continue from the count of `from_array`."""
     earlier = writes_to(from_array)
     if earlier is not None:
@@ -124,7 +125,7 @@ def inherit(array: Any, from_array: Any) -> None:
             writes.earlier = None if earlier.earlier is None else earlier.earlier.copy()
 
 
-def count_with(array: Any, other: Any) -> None:
+def count_with(array: Array, other: Array) -> None:
     """Count the writes to `array`, a new lineage, together with those to `other`, which is the same memory."""
     owner, beside = owner_of(array), owner_of(other)
     key = id(owner)
@@ -139,12 +140,12 @@ def count_with(array: Any, other: Any) -> None:
         _books[key] = writes
 
 
-def writes_to(array: Any) -> Writes | None:
+def writes_to(array: Array) -> Writes | None:
     """The entry of an array's memory, or None if the memory was never written in place."""
     return _books.get(id(owner_of(array))) if _books else None
 
 
-def count(array: Any) -> int:
+def count(array: Array) -> int:
     """How often the memory of an array was written in place."""
     writes = writes_to(array)
     return 0 if writes is None else writes.count
@@ -154,7 +155,7 @@ def count(array: Any) -> int:
 _forgotten = 0
 
 
-def forget(owner: Any) -> None:
+def forget(owner: Array) -> None:
     """Begin to count anew: the memory that `owner` owns now serves another value."""
     global _forgotten
     with moment:
@@ -255,7 +256,7 @@ class Together:
 
     def __init__(self, owners: list[Any], times: list[int]) -> None:
         self.owners, self.times = owners, times
-        self._often: list[tuple[Any, int]] = []            # entries of those that are written more than once
+        self._often: list[tuple[Any, int]] = []            # entries of the memory that is written more than once
         self._entries: list[Any] = []
         self._forgotten = -1
 

@@ -16,18 +16,19 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.dtypes import Array
 from .layout import empty_strided
 
 # From this size on, testing whether all elements are real pays off.
 _LARGE = 1 << 10
 
 
-def _sorted(x: Any, dims: Sequence[int]) -> list[int]:
+def _sorted(x: Array, dims: Sequence[int]) -> list[int]:
     """Dims of `x`, from the slowest in memory to the fastest."""
     return sorted(dims, key=lambda dim: -x.strides[dim])
 
 
-def _empty(x: Any, shape: Sequence[int], dims: Sequence[int], dtype: Any) -> Any:
+def _empty(x: Array, shape: Sequence[int], dims: Sequence[int], dtype: np.dtype[Any]) -> Any:
     """Memory for a transform of `x` over `dims`, which lie innermost, in this order."""
     order = [*_sorted(x, [dim for dim in range(x.ndim) if dim not in dims]), *dims]
     strides, step = [0] * x.ndim, 1
@@ -37,7 +38,7 @@ def _empty(x: Any, shape: Sequence[int], dims: Sequence[int], dtype: Any) -> Any
     return empty_strided(tuple(shape), tuple(strides), dtype)
 
 
-def c2c(x: Any, dims: tuple[int, ...], scale: int, forward: bool) -> Any:
+def c2c(x: Array, dims: tuple[int, ...], scale: int, forward: bool) -> Any:
     """The transform from complex to complex numbers. With `forward` the exponents are negative."""
     if not dims:
         return x.copy("K")
@@ -46,7 +47,7 @@ def c2c(x: Any, dims: tuple[int, ...], scale: int, forward: bool) -> Any:
     return _over(x, dims, scale, forward)
 
 
-def _over(x: Any, dims: tuple[int, ...], scale: int, forward: bool, out: Any = None) -> Any:
+def _over(x: Array, dims: tuple[int, ...], scale: int, forward: bool, out: Array | None = None) -> Any:
     """The transform of complex numbers along each dim, from the last dim on. It writes to `out`, if given."""
     for dim in reversed(dims):
         out = _empty(x, x.shape, _sorted(x, dims), x.dtype) if out is None else out
@@ -64,7 +65,7 @@ def ufuncs() -> Any:
     return _pocketfft_umath
 
 
-def _lines(name: str, x: Any, dim: int, points: int, scale: int, out: Any) -> Any:
+def _lines(name: str, x: Array, dim: int, points: int, scale: int, out: Array) -> Any:
     """One of NumPy's transforms along `dim`, written to `out`."""
     factor = (1.0, 1.0 / math.sqrt(points), 1.0 / points)[scale]
     loops = ufuncs()
@@ -77,12 +78,12 @@ def _lines(name: str, x: Any, dim: int, points: int, scale: int, out: Any) -> An
     return loop(x, np.asarray(factor, x.real.dtype), axes=[(dim,), (), (dim,)], out=out)
 
 
-def r2c(x: Any, dims: tuple[int, ...], scale: int, onesided: bool) -> Any:
+def r2c(x: Array, dims: tuple[int, ...], scale: int, onesided: bool) -> Any:
     """The forward transform of real numbers. With `onesided`, the last of `dims` has only its first half."""
     return _from_real(x, dims, scale, onesided, [*_sorted(x, dims[:-1]), dims[-1]])
 
 
-def _from_real(x: Any, dims: tuple[int, ...], scale: int, onesided: bool, inner: Sequence[int]) -> Any:
+def _from_real(x: Array, dims: tuple[int, ...], scale: int, onesided: bool, inner: Sequence[int]) -> Any:
     """The forward transform of real numbers, with the dims `inner` innermost in memory."""
     dim, size = dims[-1], x.shape[dims[-1]]
     half = _empty(x, (*x.shape[:dim], size // 2 + 1, *x.shape[dim + 1:]), inner, np.result_type(x, np.complex64))
@@ -90,7 +91,7 @@ def _from_real(x: Any, dims: tuple[int, ...], scale: int, onesided: bool, inner:
     return half if onesided else _whole(half, dims, _empty(x, x.shape, inner, half.dtype))
 
 
-def _whole(half: Any, dims: tuple[int, ...], result: Any) -> Any:
+def _whole(half: Array, dims: tuple[int, ...], result: Array) -> Any:
     """Both halves of the transform of real numbers: the element at -k is the conjugate of the element at k."""
     dim, shape = dims[-1], result.shape
     size, front, before = shape[dim], half.shape[dim], (slice(None),) * dim
@@ -102,7 +103,7 @@ def _whole(half: Any, dims: tuple[int, ...], result: Any) -> Any:
     return result
 
 
-def c2r(x: Any, dims: tuple[int, ...], scale: int, size: int) -> Any:
+def c2r(x: Array, dims: tuple[int, ...], scale: int, size: int) -> Any:
     """The inverse transform of half a Hermitian-symmetric array to `size` real numbers in the last dim.
 
     The imaginary parts of elements that the symmetry makes real are ignored.
@@ -112,7 +113,7 @@ def c2r(x: Any, dims: tuple[int, ...], scale: int, size: int) -> Any:
     return _lines("irfft", x, dim, size, scale, result)
 
 
-def weighted(x: Any, dim: int, count: int, weight: float) -> Any:
+def weighted(x: Array, dim: int, count: int, weight: float) -> Any:
     """A copy of `x` in which the elements 1 to `count` along `dim` are multiplied by `weight`."""
     result = x.copy()
     result[(slice(None),) * dim + (slice(1, 1 + count),)] *= weight

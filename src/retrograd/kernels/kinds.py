@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.dtypes import Array
+
 
 class Geometry:
     """The geometry of an array that is no NumPy array: that of `like`, a NumPy array which the class has."""
 
     __slots__ = ()
-    like: np.ndarray[Any, Any]
+    like: Array
 
     shape = property(lambda self: self.like.shape)
     dtype = property(lambda self: self.like.dtype)

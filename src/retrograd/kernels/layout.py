@@ -13,14 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.dtypes import NARROW
+from ..foundations.dtypes import NARROW, Array, Shape
 from ..foundations.errors import noted
 from .indexing.indexing import overlaps
 from .native import door
 from .rounding import before_rounding
 
-Array = np.ndarray[Any, Any]
-Shape = tuple[int, ...]
 _HEAD = object.__basicsize__
 
 
@@ -113,7 +111,7 @@ def strided(x: Array, shape: Shape, strides: Shape, start: int = 0) -> Array:
     return view
 
 
-def out_of_bounds(x: Any, shape: Shape, strides: Shape, offset: int) -> RuntimeError:
+def out_of_bounds(x: Array, shape: Shape, strides: Shape, offset: int) -> RuntimeError:
     """The error of a view that would leave the memory of `x`. The view begins `offset` elements behind its start."""
     needed = x.itemsize * (1 + offset + sum([(n - 1) * step for n, step in zip(shape, strides)]))
     return noted(
@@ -329,12 +327,12 @@ def dense(array: Array) -> bool:
 class _Span:
     """A range of bytes that NumPy can make an array of."""
 
-    def __init__(self, low: int, high: int, owner: Any) -> None:
+    def __init__(self, low: int, high: int, owner: Array) -> None:
         self.owner = owner                               # keeps the memory alive
         self.__array_interface__ = {"data": (low, True), "shape": (high - low,), "typestr": "|u1", "version": 3}
 
 
-def bytes_between(low: int, high: int, owner: Any) -> np.ndarray[Any, Any]:
+def bytes_between(low: int, high: int, owner: Array) -> Array:
     """The bytes from one address to another as a read-only array. `owner` owns the memory."""
     return np.asarray(_Span(low, high, owner))
 
@@ -348,7 +346,7 @@ def one_by_one(kernel: Callable[..., Any], target: Array, others: Sequence[Any],
         np.copyto(ordered[row], kernel(ordered[row], *[a[row] for a in operands], *options), casting="unsafe")
 
 
-def span(array: Any) -> tuple[int, int]:
+def span(array: Array) -> tuple[int, int]:
     """The addresses of the first byte and behind the last byte of an array. The span of an empty array is empty."""
     start = end = address(array)
     if not array.size:

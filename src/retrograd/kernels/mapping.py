@@ -2,12 +2,13 @@
 
 import os
 from mmap import ACCESS_COPY, ACCESS_WRITE, mmap
-from typing import Any
 
 import numpy as np
 
+from ..foundations.dtypes import Array
 
-def mapped(filename: str, shared: bool, nbytes: int) -> np.ndarray[Any, Any]:
+
+def mapped(filename: str, shared: bool, nbytes: int) -> Array:
     """The first bytes of a file as an array over the file. Writes reach the file if `shared`.
 
     Raises RuntimeError if the file cannot be opened, or is too short and not `shared`.

@@ -11,12 +11,11 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
+from ..foundations.dtypes import Array, Shape
 from .kinds import Geometry
 from .layout import address, broadcast_strides, by_falling_strides, dense, row_by_row, steps
 from .shape import common_shape
 
-Array = np.ndarray[Any, Any]
-Shape = tuple[int, ...]
 # Stand-ins up to this size have memory of their own. The others repeat one element.
 _MOST_BYTES = 1 << 28
 
@@ -124,18 +123,18 @@ def strided(x: MetaArray, shape: Shape, strides: Shape, start: int) -> MetaArray
 
 # Operators whose kernels would take long, and whose shapes follow from those of their arguments
 
-def product(x: Any, y: Any, *options: Any) -> MetaArray:
+def product(x: MetaArray, y: Any, *options: Any) -> MetaArray:
     """A product of matrices, or of stacks of matrices."""
     return without_memory((*x.shape[:-1], *y.shape[-1:]), x.dtype)
 
 
-def added_product(x: Any, mat1: Any, mat2: Any, *options: Any) -> MetaArray:
+def added_product(x: MetaArray, mat1: MetaArray, mat2: MetaArray, *options: Any) -> MetaArray:
     """A product of matrices, or of stacks of matrices, to which `x` is added."""
     return without_memory((*mat1.shape[:-1], *mat2.shape[-1:]), x.dtype)
 
 
-def convolution(x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: Any,
-                output_padding: Any, groups: Any) -> MetaArray:
+def convolution(x: MetaArray, weight: MetaArray, bias: MetaArray, stride: Shape, padding: Shape, dilation: Shape,
+                transposed: Any, output_padding: tuple[int, ...], groups: Any) -> MetaArray:
     """A convolution."""
     sizes = []
     for i, (n, k) in enumerate(zip(x.shape[2:], weight.shape[2:])):
@@ -147,7 +146,7 @@ def convolution(x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilat
     return without_memory((x.shape[0], channels, *sizes), x.dtype)
 
 
-def copied(x: Any, order: Any = "K") -> MetaArray:
+def copied(x: MetaArray, order: Any = "K") -> MetaArray:
     """A copy. TensorIterator lays it out, unless `order` says how."""
     if isinstance(order, tuple):
         return without_memory(x.shape, x.dtype, order)

@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.dtypes import F32, NARROW, RARE
+from ..foundations.dtypes import F32, NARROW, RARE, Array
 from .layout import copied
-
-Array = np.ndarray[Any, Any]
 
 
 def first_among(args: Sequence[Any], types: set[np.dtype[Any]]) -> np.dtype[Any] | None:
@@ -74,7 +72,7 @@ def _beside_float32(args: Sequence[Any]) -> bool:
     return any(isinstance(arg, np.ndarray) and arg.dtype is F32 and arg.ndim for arg in args)
 
 
-def rounded(result: Any, dtype: np.dtype[Any]) -> Any:
+def rounded(result: Array, dtype: np.dtype[Any]) -> Any:
     """A float32 result in its own type. Any other result, such as indices, stays as it is."""
     if isinstance(result, (np.ndarray, np.generic)) and result.dtype == F32:
         return copied(np.asarray(result), dtype)

@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.dtypes import Array
 from ..foundations.errors import noted
 from .native.fma import multiply_add, multiply_add_arrays
-
-Array = np.ndarray[Any, Any]
 
 _VECTOR_BYTES = 32
 

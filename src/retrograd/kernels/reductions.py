@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.dtypes import F16, F32, F64, I64, letter, refuse
+from ..foundations.dtypes import F16, F32, F64, I64, Array, letter, refuse
 from .elementwise.elementary import widened
 from .rows import LARGE, extremes, places_of_extremes, product_of_all, products, sums, sums_of_squares
 from .sums import count, spread, total
@@ -19,26 +19,26 @@ from .sums import count, spread, total
 _add, _multiply, _maximum, _minimum = np.add.reduce, np.multiply.reduce, np.maximum.reduce, np.minimum.reduce
 
 
-def prod_all(x: Any, dtype: Any) -> Any:
+def prod_all(x: Array, dtype: np.dtype[Any] | None) -> Any:
     """The product of all elements. Bools and ints are multiplied in int64, unless `dtype` is given."""
     if dtype is None and (x.dtype is F32 or x.dtype is F64 or x.dtype is I64):
         return product_of_all(x)
     return total(_multiply, x, None, False, dtype)
 
 
-def prod_dim(x: Any, dim: int, keepdim: bool, dtype: Any) -> Any:
+def prod_dim(x: Array, dim: int, keepdim: bool, dtype: np.dtype[Any] | None) -> Any:
     """The products along `dim`."""
     if dtype is None and (x.dtype is F32 or x.dtype is F64):
         return products(x, dim, keepdim)
     return total(_multiply, x, dim, keepdim, dtype)
 
 
-def has_zero(x: Any) -> Any:
+def has_zero(x: Array) -> Any:
     """Whether an element is 0."""
     return np.asarray(not x.all())
 
 
-def shift(x: Any, dim: int, step: int, fill: Any) -> Any:
+def shift(x: Array, dim: int, step: int, fill: Any) -> Any:
     """`x` shifted by one place along `dim` (up for step 1, down for -1). `fill` enters at the other end."""
     result = np.empty_like(x)
     head, tail = [slice(None)] * x.ndim, [slice(None)] * x.ndim
@@ -54,7 +54,7 @@ def shift(x: Any, dim: int, step: int, fill: Any) -> Any:
     return result
 
 
-def _spread_and_mean(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float, root: bool) -> tuple[Any, Any]:
+def _spread_and_mean(x: Array, axes: tuple[int, ...], keepdim: bool, correction: float, root: bool) -> tuple[Any, Any]:
     """The variance or its root, and the mean, which keeps the axes. Two passes; half is computed in single."""
     if x.dtype.kind not in "fc":
         raise RuntimeError("std and var only support floating point and complex dtypes")
@@ -74,27 +74,27 @@ def _spread_and_mean(x: Any, axes: tuple[int, ...], keepdim: bool, correction: f
     return variance.astype(F16) if x.dtype == F16 else variance, means
 
 
-def _alike(found: Any, means: Any, dtype: Any) -> tuple[Any, Any]:
+def _alike(found: Array, means: Array, dtype: np.dtype[Any]) -> tuple[Any, Any]:
     """Variances or deviations, and the means in the same shape and in this dtype."""
     return found, means.reshape(found.shape).astype(dtype, copy=False)
 
 
-def var(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float) -> Any:
+def var(x: Array, axes: tuple[int, ...], keepdim: bool, correction: float) -> Any:
     """The variances over `axes`, divided by the number of elements minus `correction`."""
     return _spread_and_mean(x, axes, keepdim, correction, False)[0]
 
 
-def std(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float) -> Any:
+def std(x: Array, axes: tuple[int, ...], keepdim: bool, correction: float) -> Any:
     """The standard deviations over `axes`."""
     return _spread_and_mean(x, axes, keepdim, correction, True)[0]
 
 
-def var_mean(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float) -> tuple[Any, Any]:
+def var_mean(x: Array, axes: tuple[int, ...], keepdim: bool, correction: float) -> tuple[Any, Any]:
     """Variances and means."""
     return _alike(*_spread_and_mean(x, axes, keepdim, correction, False), x.dtype)
 
 
-def std_mean(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float) -> tuple[Any, Any]:
+def std_mean(x: Array, axes: tuple[int, ...], keepdim: bool, correction: float) -> tuple[Any, Any]:
     """Standard deviations and means."""
     return _alike(*_spread_and_mean(x, axes, keepdim, correction, True), x.dtype)
 
@@ -106,19 +106,19 @@ def nonempty(name: str, shape: tuple[int, ...], axes: Iterable[int]) -> None:
             raise IndexError(f"{name}: Expected reduction dim {axis} to have non-zero size.")
 
 
-def extreme(x: Any, axes: tuple[int, ...], keepdim: bool, largest: bool) -> Any:
+def extreme(x: Array, axes: tuple[int, ...], keepdim: bool, largest: bool) -> Any:
     """The largest or smallest elements over `axes`, or nan if an element is nan."""
     refuse(x.dtype, "max_values_cpu" if largest else "min_values_cpu")
     return extremes(x, axes, keepdim, largest)
 
 
-def extreme_all(x: Any, largest: bool) -> Any:
+def extreme_all(x: Array, largest: bool) -> Any:
     """The largest or smallest element of all."""
     refuse(x.dtype, "max_all" if largest else "min_all")
     return (_maximum if largest else _minimum)(x, axis=None, out=...)
 
 
-def extreme_dim(x: Any, dim: int, keepdim: bool, largest: bool) -> tuple[Any, Any]:
+def extreme_dim(x: Array, dim: int, keepdim: bool, largest: bool) -> tuple[Any, Any]:
     """The largest or smallest elements along `dim`, and the first index of each."""
     if x.dtype.kind == "c":
         raise RuntimeError(f"{'max' if largest else 'min'}(): does not support complex input")
@@ -131,7 +131,7 @@ def extreme_dim(x: Any, dim: int, keepdim: bool, largest: bool) -> tuple[Any, An
     return values.reshape(shape), indices.reshape(shape)
 
 
-def aminmax(x: Any, axes: tuple[int, ...], keepdim: bool) -> tuple[Any, Any]:
+def aminmax(x: Array, axes: tuple[int, ...], keepdim: bool) -> tuple[Any, Any]:
     """The smallest and the largest elements over `axes`."""
     refuse(x.dtype, "aminmax_cpu")
     return extreme(x, axes, keepdim, False), extreme(x, axes, keepdim, True)
@@ -144,7 +144,7 @@ def argextreme(x: Any, dim: int | None, keepdim: bool, largest: bool) -> Any:
     return np.asarray(x.argmax(dim, keepdims=keepdim) if largest else x.argmin(dim, keepdims=keepdim))
 
 
-def tied(x: Any, out: Any, axes: tuple[int, ...], keepdim: bool, nans_are_equal: bool) -> Any:
+def tied(x: Array, out: Array, axes: tuple[int, ...], keepdim: bool, nans_are_equal: bool) -> Any:
     """The divisors of an extreme's gradient: the number of elements equal to `out`, or infinity for the others.
 
     If no element equals `out` because `out` is nan, the divisor is nan.
@@ -157,19 +157,19 @@ def tied(x: Any, out: Any, axes: tuple[int, ...], keepdim: bool, nans_are_equal:
     return np.where(equal, how_many, np.where(how_many == 0, math.nan, math.inf)).astype(x.dtype)
 
 
-def any_of(x: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
+def any_of(x: Array, axes: tuple[int, ...], keepdim: bool) -> Any:
     """Whether an element over `axes` is not zero. For uint8 the answer is uint8."""
     result = np.logical_or.reduce(x, axis=axes, keepdims=keepdim, out=...)
     return result if x.dtype != np.uint8 else result.astype(np.uint8)
 
 
-def all_of(x: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
+def all_of(x: Array, axes: tuple[int, ...], keepdim: bool) -> Any:
     """Whether no element over `axes` is zero. For uint8 the answer is uint8."""
     result = np.logical_and.reduce(x, axis=axes, keepdims=keepdim, out=...)
     return result if x.dtype != np.uint8 else result.astype(np.uint8)
 
 
-def count_nonzero(x: Any, axes: tuple[int, ...]) -> Any:
+def count_nonzero(x: Array, axes: tuple[int, ...]) -> Any:
     """How many elements over `axes` are not zero."""
     nonzero = x if x.dtype.kind == "b" else x != 0
     if len(axes) == x.ndim:
@@ -177,7 +177,7 @@ def count_nonzero(x: Any, axes: tuple[int, ...]) -> Any:
     return np.add.reduce(nonzero, axes, I64)
 
 
-def xor_of_bits(x: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
+def xor_of_bits(x: Array, axes: tuple[int, ...], keepdim: bool) -> Any:
     """The exclusive or of the elements over `axes`, as 64 bits: floats as float64, others as int64."""
     wide = x.astype(np.float64 if letter(x.dtype) == "f" else I64)
     return np.bitwise_xor.reduce(wide.view(np.uint64), axis=axes, keepdims=keepdim, out=...)

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.dtypes import NARROW, float8_e4m3fn, float8_e8m0fnu
+from ..foundations.dtypes import NARROW, Array, float8_e4m3fn, float8_e8m0fnu
 
-Array = np.ndarray[Any, Any]
 _LARGEST, _SMALLEST = np.float32(448), np.float32(2.0**-127)
 
 

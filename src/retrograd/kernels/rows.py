@@ -13,10 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.dtypes import F32, F64
+from ..foundations.dtypes import F32, F64, Array
 from .native.threads import in_parts
-
-Array = np.ndarray[Any, Any]
 
 # Below LARGE elements NumPy's reductions are as fast, and below LARGE_SUM elements its sums.
 LARGE, LARGE_SUM = 4096, 1 << 14

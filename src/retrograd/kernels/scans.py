@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.dtypes import C64, C128, F16, F32, F64, I64, refuse
+from ..foundations.dtypes import C64, C128, F16, F32, F64, I64, Array, refuse
 from .native.blas import alone
 from .rows import extremes
 from .sums import of_kind
@@ -23,7 +23,7 @@ _PIECE = 1 << 15
 _WIDER = {F16: F32, F32: F64, C64: C128}
 
 
-def _accumulated(ufunc: np.ufunc, x: Any, dim: int, dtype: Any) -> Any:
+def _accumulated(ufunc: np.ufunc, x: Array, dim: int, dtype: np.dtype[Any] | None) -> Any:
     """`ufunc.accumulate` in PyTorch's dtype: int64 for bools and ints. Floats are computed in the next wider type."""
     if dtype is None:
         dtype = I64 if x.dtype.kind in "biu" else x.dtype
@@ -31,7 +31,8 @@ def _accumulated(ufunc: np.ufunc, x: Any, dim: int, dtype: Any) -> Any:
     return running(ufunc, x, dim, dtype, wide=_WIDER.get(dtype)) if x.ndim else x.astype(dtype)
 
 
-def running(ufunc: np.ufunc, x: Any, dim: int, dtype: Any, out: Any = None, wide: Any = None) -> Any:
+def running(ufunc: np.ufunc, x: Array, dim: int, dtype: np.dtype[Any], out: Array | None = None,
+            wide: np.dtype[Any] | None = None) -> Any:
     """`ufunc.accumulate`. If the other axes are long enough, each step along `dim` handles all of them at once.
 
     If `wide` is given, this type is computed in. Contiguous integers are an exception: NumPy accumulates them faster,
@@ -65,14 +66,14 @@ def running(ufunc: np.ufunc, x: Any, dim: int, dtype: Any, out: Any = None, wide
     return result
 
 
-def cumsum(x: Any, dim: int, dtype: Any) -> Any:
+def cumsum(x: Array, dim: int, dtype: np.dtype[Any] | None) -> Any:
     """The running sums along `dim`."""
     if (dtype is None or dtype == x.dtype) and _by_products(x, dim):
         return _sums_by_products(x, dim, False)
     return _accumulated(np.add, x, dim, dtype)
 
 
-def _by_products(x: Any, dim: int) -> bool:
+def _by_products(x: Array, dim: int) -> bool:
     """Whether matrix products compute running sums faster than `ufunc.accumulate` or `running` does."""
     if x.size < _MANY or x.dtype not in (F32, F64):
         return False
@@ -80,7 +81,7 @@ def _by_products(x: Any, dim: int) -> bool:
     return bool(n >= 32 and (x.size < _ENOUGH * n or dim == x.ndim - 1))
 
 
-def _sums_by_products(x: Any, dim: int, backwards: bool) -> Any:
+def _sums_by_products(x: Array, dim: int, backwards: bool) -> Any:
     """Running sums along `dim` from one end, in pieces.
 
     In a plain running sum, each addition waits for the addition before it. Here the product with a triangle of ones
@@ -103,7 +104,7 @@ def _sums_by_products(x: Any, dim: int, backwards: bool) -> Any:
     return np.moveaxis(found.reshape(lines.shape), -1, dim)
 
 
-def _sums_of_piece(lines: Any, before: Any, out: Any, backwards: bool) -> Any:
+def _sums_of_piece(lines: Array, before: Any, out: Array, backwards: bool) -> Any:
     """Write the running sums of lines to `out`. They start from the sums `before`, and their last sums are returned.
 
     The result is None if there are infinities or nans.
@@ -132,19 +133,19 @@ def _length_of_blocks(n: int) -> int:
 
 
 @cache
-def _triangle(n: int, dtype: Any, lower: bool) -> Any:
+def _triangle(n: int, dtype: np.dtype[Any], lower: bool) -> Any:
     """A square with ones on and below the diagonal (or on and above it), and zeros elsewhere."""
     return np.tri(n, dtype=dtype) if lower else np.tri(n, dtype=dtype).T.copy()
 
 
-def sums_from(x: Any, dim: int) -> Any:
+def sums_from(x: Array, dim: int) -> Any:
     """For each element along `dim`, the sum from this element to the end: the transpose of `cumsum`."""
     if x.ndim == 0:
         return x.copy()
     return _sums_by_products(x, dim, True) if _by_products(x, dim) else _one_by_one(x, dim, True)
 
 
-def _one_by_one(x: Any, dim: int, backwards: bool) -> Any:
+def _one_by_one(x: Array, dim: int, backwards: bool) -> Any:
     """Running sums along `dim` from one end."""
     wide = _WIDER.get(x.dtype)
     if not backwards:
@@ -154,17 +155,17 @@ def _one_by_one(x: Any, dim: int, backwards: bool) -> Any:
     return result
 
 
-def cumprod(x: Any, dim: int, dtype: Any) -> Any:
+def cumprod(x: Array, dim: int, dtype: np.dtype[Any] | None) -> Any:
     """The running products along `dim`."""
     return _accumulated(np.multiply, x, dim, dtype)
 
 
-def reverse(x: Any, dim: int) -> Any:
+def reverse(x: Array, dim: int) -> Any:
     """`x` flipped along `dim`, in new memory, because a gradient may not have negative strides."""
     return np.array(np.flip(x, dim), order="C") if x.ndim else x
 
 
-def cumextreme(x: Any, dim: int, largest: bool) -> tuple[Any, Any]:
+def cumextreme(x: Array, dim: int, largest: bool) -> tuple[Any, Any]:
     """The largest or smallest elements so far, and the index of the last element equal to each."""
     refuse(x.dtype, "cummax_cpu" if largest else "cummin_cpu")
     if x.ndim == 0:
@@ -182,7 +183,7 @@ def cumextreme(x: Any, dim: int, largest: bool) -> tuple[Any, Any]:
     return np.moveaxis(values, -1, dim), np.moveaxis(index, -1, dim)
 
 
-def _reached(x: Any, values: Any) -> Any:
+def _reached(x: Array, values: Array) -> Any:
     """Where an element is the extreme of the elements so far. A nan always is."""
     reached = x == values
     if x.dtype.kind == "f":
@@ -190,14 +191,14 @@ def _reached(x: Any, values: Any) -> Any:
     return reached
 
 
-def _extremes_step_by_step(ufunc: np.ufunc, x: Any, dim: int) -> tuple[Any, Any]:
+def _extremes_step_by_step(ufunc: np.ufunc, x: Array, dim: int) -> tuple[Any, Any]:
     values = running(ufunc, x, dim, x.dtype)
     place = np.arange(x.shape[dim], dtype=np.int32).reshape(-1, *[1] * (x.ndim - 1 - dim))
     found = np.where(_reached(x, values), place, np.int32(0))
     return values, running(np.maximum, found, dim, found.dtype, found).astype(I64)
 
 
-def _extremes_in_blocks(ufunc: np.ufunc, x: Any) -> Any:
+def _extremes_in_blocks(ufunc: np.ufunc, x: Array) -> Any:
     """The running extremes of rows. Only blocks with a new extreme are searched, and there are few of these."""
     n = x.shape[1]
     length = _length_of_blocks(n)
@@ -217,7 +218,7 @@ def _extremes_in_blocks(ufunc: np.ufunc, x: Any) -> Any:
     return values.reshape(x.shape)
 
 
-def logcumsumexp(x: Any, dim: int) -> Any:
+def logcumsumexp(x: Array, dim: int) -> Any:
     """The logarithms of the running sums of exponentials along `dim`, without overflow."""
     refuse(x.dtype, "logcumsumexp_out_cpu", "biu")
     if x.ndim == 0 or not x.size:
@@ -230,7 +231,7 @@ def logcumsumexp(x: Any, dim: int) -> Any:
     return np.moveaxis(sums, 0, dim).astype(x.dtype)
 
 
-def _log_of_two(a: Any, b: Any) -> Any:
+def _log_of_two(a: Array, b: Array) -> Any:
     """log(exp(a) + exp(b)) of complex numbers. If both are negative infinities, the result is the first of them."""
     small, large = np.where(a.real < b.real, a, b), np.where(a.real < b.real, b, a)
     exponential = np.exp(small - large)
@@ -240,7 +241,7 @@ def _log_of_two(a: Any, b: Any) -> Any:
     return np.where(np.isneginf(large.real), small, np.where(np.isnan(a + b), math.nan + math.nan * 1j, result))
 
 
-def recurrence(a: Any, b: Any, dim: int) -> Any:
+def recurrence(a: Array, b: Array, dim: int) -> Any:
     """s[i] = a[i] s[i - 1] + b[i] along `dim`, from s[0] = b[0] on. `a` and `b` have one shape and dtype."""
     if not b.size:
         return b.copy()
@@ -254,13 +255,13 @@ def recurrence(a: Any, b: Any, dim: int) -> Any:
     return np.moveaxis(sums, 0, dim).astype(b.dtype, copy=False)
 
 
-def _step(factors: Any, sums: Any) -> None:
+def _step(factors: Array, sums: Array) -> None:
     """The recurrence along the first axis, written to `sums`."""
     for i in range(1, len(sums)):
         sums[i] += factors[i] * sums[i - 1]
 
 
-def _in_blocks(factors: Any, sums: Any, n: int, length: int) -> Any:
+def _in_blocks(factors: Array, sums: Array, n: int, length: int) -> Any:
     """The recurrence in all blocks at once, as if each block started from 0; then the true starts are added."""
     blocks = -(-n // length)
     padding = [(0, blocks * length - n), *[(0, 0)] * (sums.ndim - 1)]

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.dtypes import Array, Shape
 from ..foundations.errors import noted
 from .elementwise.choosing import where
-from .layout import Shape, address, empty_as, empty_strided, owner_of, row_by_row, steps, strided, window
+from .layout import address, empty_as, empty_strided, owner_of, row_by_row, steps, strided, window
 
 _SMALL = 1 << 14            # up to this many elements, the mask of a triangle is kept for the next matrix
 
@@ -23,7 +24,7 @@ class StrideError(RuntimeError):
     """The requested view is not possible without a copy."""
 
 
-def view(x: Any, shape: Shape) -> Any:
+def view(x: Array, shape: Shape) -> Any:
     """`x` in another shape, over the same memory. Raises StrideError if the strides do not allow it."""
     by_rows = x.flags.c_contiguous                      # then no copy is needed, and `copy=False` only costs time
     try:
@@ -38,7 +39,7 @@ def view(x: Any, shape: Shape) -> Any:
     return out
 
 
-def by_steps(x: Any, shape: Shape, by: Shape) -> Any:
+def by_steps(x: Array, shape: Shape, by: Shape) -> Any:
     """The memory of `x` in a shape with as many elements, by strides in bytes that stay inside the memory."""
     owner = owner_of(x)
     if owner.flags.forc and x.size:
@@ -70,15 +71,14 @@ def _view_strides(old: Shape, strides: Shape, new: Shape) -> Shape:
     return tuple(out)
 
 
-def reshaped(x: Any, shape: Shape) -> Any:
+def reshaped(x: Array, shape: Shape) -> Any:
     """`x` in another shape. Nothing else refers to `x`."""
     return x.reshape(shape)
 
 
-def _refused(x: Any, shape: Shape) -> Exception:
+def _refused(x: Array, shape: Shape) -> Exception:
     """The error that says why `x` cannot be viewed in `shape`."""
-    unknown = [n for n in shape if n < 0]
-    known = math.prod(n for n in shape if n >= 0)
+    unknown, known = [n for n in shape if n < 0], math.prod(n for n in shape if n >= 0)
     if len(unknown) > 1:
         return RuntimeError("only one dimension can be inferred")
     if unknown and not x.size and not known:
@@ -116,44 +116,44 @@ def clash(a: Shape, b: Shape) -> str | None:
     return None
 
 
-def alias(x: Any) -> Any:
+def alias(x: Array) -> Any:
     """A view of the same elements."""
     return x.view()
 
 
-def permute(x: Any, dims: Shape) -> Any:
+def permute(x: Array, dims: Shape) -> Any:
     """The axes of `x` in the order `dims`."""
     return x.transpose(dims)
 
 
-def transpose(x: Any, dim0: int, dim1: int) -> Any:
+def transpose(x: Array, dim0: int, dim1: int) -> Any:
     """`x` with two axes swapped."""
     return x.swapaxes(dim0, dim1) if x.ndim else x.view()
 
 
-def t(x: Any) -> Any:
+def t(x: Array) -> Any:
     """A matrix with its two axes swapped."""
     return x.T
 
 
-def squeeze(x: Any) -> Any:
+def squeeze(x: Array) -> Any:
     """`x` without its axes of size 1."""
     return x.squeeze()
 
 
-def squeeze_dims(x: Any, dims: Shape) -> Any:
+def squeeze_dims(x: Array, dims: Shape) -> Any:
     """`x` without those of the axes `dims` that have size 1."""
     shape = x.shape
     return x.squeeze(tuple([d for d in dims if d < len(shape) and shape[d] == 1]))
 
 
-def squeeze_dim(x: Any, dim: int) -> Any:
+def squeeze_dim(x: Array, dim: int) -> Any:
     """`x` without its axis `dim`, if this axis has size 1."""
     shape = x.shape
     return x.squeeze(dim) if shape and shape[dim] == 1 else x.view()
 
 
-def unsqueeze(x: Any, dim: int) -> Any:
+def unsqueeze(x: Array, dim: int) -> Any:
     """`x` with an axis of size 1 at `dim`."""
     shape, steps_, flags = x.shape, x.strides, x.flags
     step = shape[dim] * steps_[dim] if dim < len(shape) else x.itemsize
@@ -166,7 +166,7 @@ def unsqueeze(x: Any, dim: int) -> Any:
     return view
 
 
-def expand(x: Any, shape: Shape) -> Any:
+def expand(x: Array, shape: Shape) -> Any:
     """`x` repeated along new axes and axes of size 1, over the same memory. Repeated elements are read-only."""
     if shape == x.shape:
         return x.view()
@@ -183,21 +183,21 @@ def expand(x: Any, shape: Shape) -> Any:
     return wide
 
 
-def diagonal(x: Any, offset: int, dim0: int, dim1: int) -> Any:
+def diagonal(x: Array, offset: int, dim0: int, dim1: int) -> Any:
     """The diagonals of the planes of two axes, as a new last axis, over the memory of `x`."""
     view = x.diagonal(offset, dim0, dim1)
     view.flags.writeable = x.flags.writeable                # NumPy returns a read-only view
     return view
 
 
-def diagonal_backward(g: Any, shape: Shape, offset: int, dim0: int, dim1: int) -> Any:
+def diagonal_backward(g: Array, shape: Shape, offset: int, dim0: int, dim1: int) -> Any:
     """Zeros of `shape` with `g` on the diagonals."""
     out = np.zeros(shape, g.dtype)
     diagonal(out, offset, dim0, dim1)[...] = g
     return out
 
 
-def diag_embed(x: Any, offset: int, dim0: int, dim1: int) -> Any:
+def diag_embed(x: Array, offset: int, dim0: int, dim1: int) -> Any:
     """Matrices in the axes `dim0` and `dim1` with the last axis of `x` on a diagonal."""
     shape = [*x.shape[:-1]]
     for d in sorted((dim0, dim1)):
@@ -205,7 +205,7 @@ def diag_embed(x: Any, offset: int, dim0: int, dim1: int) -> Any:
     return diagonal_backward(x, tuple(shape), offset, dim0, dim1)
 
 
-def unfold(x: Any, dim: int, size: int, step: int) -> Any:
+def unfold(x: Array, dim: int, size: int, step: int) -> Any:
     """Windows of `size` elements along `dim`, one every `step` elements, as a new last axis, over the memory of `x`."""
     if not x.ndim:
         return strided(x, (size,), (1,))
@@ -224,7 +224,7 @@ def unfold(x: Any, dim: int, size: int, step: int) -> Any:
 Geometry = tuple[Shape, Shape, int]                     # a shape, strides in elements, the place of the first element
 
 
-def as_strided(x: Any, size: Shape, stride: Shape, start: int, layout: Shape) -> Any:
+def as_strided(x: Array, size: Shape, stride: Shape, start: int, layout: Shape) -> Any:
     """The memory of `x` by other strides, from `start` elements on. `layout` are the strides that `x` must have."""
     if any([n > 1 and a != b for n, a, b in zip(x.shape, steps(x), layout)]):
         other = empty_strided(x.shape, layout, x.dtype)
@@ -233,7 +233,7 @@ def as_strided(x: Any, size: Shape, stride: Shape, start: int, layout: Shape) ->
     return strided(x, size, stride, start)
 
 
-def transfer(g: Any, source: Geometry, target: Geometry, shared: Geometry) -> Any:
+def transfer(g: Array, source: Geometry, target: Geometry, shared: Geometry) -> Any:
     """Add `g` to zeros at the places of `source`, and read the sum at the places of `target`.
 
     Before reading, each sum is divided by the number of elements of `shared` at its place.
@@ -257,7 +257,7 @@ def _places(shape: Shape, strides: Shape, start: int) -> Any:
     return places
 
 
-def unfold_backward(g: Any, shape: Shape, dim: int, size: int, step: int) -> Any:
+def unfold_backward(g: Array, shape: Shape, dim: int, size: int, step: int) -> Any:
     """For each element, the sum of the gradients of the windows that contain it."""
     out = np.zeros(shape, g.dtype)
     if not shape:
@@ -277,12 +277,12 @@ def unfold_backward(g: Any, shape: Shape, dim: int, size: int, step: int) -> Any
     return out
 
 
-def tril(x: Any, diagonal: int) -> Any:
+def tril(x: Array, diagonal: int) -> Any:
     """The lower triangles, with zeros elsewhere."""
     return _triangle(x, _below(x.shape[-2], x.shape[-1], diagonal))
 
 
-def triu(x: Any, diagonal: int) -> Any:
+def triu(x: Array, diagonal: int) -> Any:
     """The upper triangles, with zeros elsewhere."""
     return _triangle(x, ~_below(x.shape[-2], x.shape[-1], diagonal - 1))
 
@@ -295,34 +295,34 @@ def _below(rows: int, columns: int, diagonal: int) -> Any:
     return (_kept_below if rows * columns <= _SMALL else np.tri)(rows, columns, diagonal, bool)
 
 
-def _triangle(x: Any, mask: Any) -> Any:
+def _triangle(x: Array, mask: Array) -> Any:
     return where(mask, x, 0 if x.dtype.kind == "f" else np.zeros((), x.dtype))
 
 
-def flip(x: Any, dims: Shape) -> Any:
+def flip(x: Array, dims: Shape) -> Any:
     """`x` flipped along some axes, in new memory."""
     np.copyto(out := empty_as(x, x.dtype), np.flip(x, dims))
     return out
 
 
-def roll(x: Any, shifts: Shape, dims: Shape) -> Any:
+def roll(x: Array, shifts: Shape, dims: Shape) -> Any:
     """`x` rolled along some axes, or the flattened elements rolled if there are no axes."""
     return np.roll(x, shifts, dims) if dims else np.roll(x, shifts[0])
 
 
-def rot90(x: Any, k: int, dims: tuple[int, int]) -> Any:
+def rot90(x: Array, k: int, dims: tuple[int, int]) -> Any:
     """`x` rotated by k right angles in the plane of two axes."""
     flipped = flip(x, ((), dims[1:], dims, dims[:1])[k % 4]) if k % 4 else np.copy(x, order="C")
     return flipped.swapaxes(*dims) if k % 2 else flipped
 
 
-def repeat(x: Any, repeats: Shape) -> Any:
+def repeat(x: Array, repeats: Shape) -> Any:
     """Copies of `x` side by side, `repeats` along each axis. Leading axes are added."""
     copies = np.tile(x, repeats)
     return copies.copy() if owner_of(copies) is owner_of(x) else copies       # np.tile returns `x` itself for one copy
 
 
-def sum_of_parts(g: Any, shape: Shape, repeats: Shape) -> Any:
+def sum_of_parts(g: Array, shape: Shape, repeats: Shape) -> Any:
     """The sum of the copies that `repeat` made of an array of `shape`."""
     lead = (1,) * (len(repeats) - len(shape)) + shape
     if 0 in repeats:
@@ -374,14 +374,14 @@ def stack(xs: Sequence[Any], dim: int) -> Any:
     return np.concatenate([x[key] for x in xs], dim)
 
 
-def unbind(x: Any, dim: int) -> list[Any]:
+def unbind(x: Array, dim: int) -> list[Any]:
     """The slices of `x` along `dim`, without this axis."""
     if dim:
         x = np.moveaxis(x, dim, 0)
     return [*x] if x.ndim > 1 else [x[i, ...] for i in range(len(x))]
 
 
-def split(x: Any, sizes: Shape, dim: int) -> list[Any]:
+def split(x: Array, sizes: Shape, dim: int) -> list[Any]:
     """Consecutive parts of `x` along `dim`, of the given sizes."""
     lead, parts, start = (slice(None),) * dim, [], 0
     for size in sizes:
@@ -390,11 +390,11 @@ def split(x: Any, sizes: Shape, dim: int) -> list[Any]:
     return parts
 
 
-def narrow_copy(x: Any, dim: int, start: int, length: int) -> Any:
+def narrow_copy(x: Array, dim: int, start: int, length: int) -> Any:
     """`length` slices along `dim` from `start` on, in new memory."""
     return x[(*(slice(None),) * dim, slice(start, start + length))].copy()
 
 
-def detach_copy(x: Any) -> Any:
+def detach_copy(x: Array) -> Any:
     """A row-major copy."""
     return np.array(x, order="C")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.dtypes import F16, F32, F64, I64, dtype as torch_dtype
+from ..foundations.dtypes import F16, F32, F64, I64, Array, dtype as torch_dtype
 from ..foundations.errors import noted
 from .rows import LARGE_SUM, sums
 
@@ -45,7 +45,7 @@ def count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
     return math.prod([shape[axis] for axis in axes])
 
 
-def sum_all(x: Any, dtype: Any) -> Any:
+def sum_all(x: Array, dtype: np.dtype[Any] | None) -> Any:
     """The sum of all elements. Bools and ints are summed in int64, unless `dtype` is given."""
     d = x.dtype
     if dtype is None and (d is F32 or d is F64):
@@ -53,7 +53,7 @@ def sum_all(x: Any, dtype: Any) -> Any:
     return total(_add, x, None, False, dtype)
 
 
-def sum_dim(x: Any, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
+def sum_dim(x: Array, axes: tuple[int, ...], keepdim: bool, dtype: np.dtype[Any] | None) -> Any:
     """The sums over `axes`. Bools and ints are summed in int64, unless `dtype` is given."""
     d = x.dtype
     if dtype is None and (d is F32 or d is F64):
@@ -61,12 +61,12 @@ def sum_dim(x: Any, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
     return total(_add, x, axes, keepdim, dtype)
 
 
-def of_kind(x: Any, dtype: Any) -> Any:
+def of_kind(x: Array, dtype: np.dtype[Any]) -> Any:
     """`x`, or its real part if `x` is complex and `dtype` is not."""
     return x.real if x.dtype.kind == "c" != dtype.kind else x
 
 
-def total(reduce: Any, x: Any, axes: Any, keepdim: bool, dtype: Any) -> Any:
+def total(reduce: Any, x: Array, axes: Any, keepdim: bool, dtype: np.dtype[Any] | None) -> Any:
     """A sum or product in the dtype that PyTorch gives it, accumulated in a dtype that is wide enough."""
     if dtype is None:
         dtype = I64 if x.dtype.kind in "biu" else x.dtype
@@ -75,7 +75,7 @@ def total(reduce: Any, x: Any, axes: Any, keepdim: bool, dtype: Any) -> Any:
     return result if result.dtype == dtype else result.astype(dtype)
 
 
-def mean_all(x: Any, dtype: Any) -> Any:
+def mean_all(x: Array, dtype: np.dtype[Any] | None) -> Any:
     """The mean of all elements."""
     d = x.dtype
     if dtype is None and (d is F32 or d is F64):
@@ -83,7 +83,7 @@ def mean_all(x: Any, dtype: Any) -> Any:
     return mean_dim(x, tuple(range(x.ndim)), False, dtype)
 
 
-def mean_dim(x: Any, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
+def mean_dim(x: Array, axes: tuple[int, ...], keepdim: bool, dtype: np.dtype[Any] | None) -> Any:
     """The means over `axes`."""
     final = x.dtype if dtype is None else dtype
     if final.kind not in "fc":
@@ -101,7 +101,7 @@ def mean_dim(x: Any, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
     return means if means.dtype == final else means.astype(final)
 
 
-def nansum(x: Any, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
+def nansum(x: Array, axes: tuple[int, ...], keepdim: bool, dtype: np.dtype[Any] | None) -> Any:
     """The sums over `axes` of the elements that are not nan."""
     if x.dtype.kind == "c":
         raise RuntimeError("nansum on CPU does not support complex inputs")

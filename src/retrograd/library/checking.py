@@ -82,7 +82,7 @@ def _copied(values: Any) -> Any:
     return type(values)([_copied(value) for value in values]) if isinstance(values, (list, tuple)) else values
 
 
-def _schema(op: OpOverload, args: Any, kwargs: Any) -> None:
+def _schema(op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     given, named = [_constant(each) for each in _copied(args)], _copied(kwargs)
     before = _copied(given)
     op(*given, **named)
@@ -100,7 +100,7 @@ def _constant(value: Any) -> Any:
     return value.detach() if isinstance(value, Tensor) else value
 
 
-def _registration(op: OpOverload, args: Any, kwargs: Any) -> None:
+def _registration(op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     if isinstance(op, Operator) and not op.closed and op.backward is None and op.whole is None:
         outputs = tensors_in(_several(op(*_copied(args), **_copied(kwargs))))
         if any([output.requires_grad for output in outputs]):
@@ -113,7 +113,7 @@ def _several(result: Any) -> list[Any]:
     return [*result] if isinstance(result, (tuple, list)) else [result]
 
 
-def _fake(op: OpOverload, args: Any, kwargs: Any) -> None:
+def _fake(op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     if not isinstance(op, Operator) or op.whole is not None or not op._schema.returns:
         op(*_copied(args), **_copied(kwargs))
         return
@@ -126,7 +126,7 @@ def _fake(op: OpOverload, args: Any, kwargs: Any) -> None:
                                             f"found mismatched tensor metadata: {what} {a} and {b} are not equal!")
 
 
-def _passes(op: OpOverload, args: Any, kwargs: Any) -> None:
+def _passes(op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     if isinstance(op, Operator) and op.fake is None:
         _fake(op, args, kwargs)
     given, named = _copied(args), _copied(kwargs)

@@ -16,11 +16,12 @@ from ..autograd.function import Function
 from ..autograd.function_batches import forward as in_batches
 from ..autograd.grad_mode import no_grad
 from ..autograd.graph import increment_version
+from ..foundations.dtypes import dtype as torch_dtype
 from ..foundations.modes import local
 from ..kernels.layout import owner_of
 from ..ops import _Core
 from ..ops.overloads import NAMESPACES, DefinedPacket, OpOverload, OpOverloadPacket, namespace
-from ..tensors.recording.overriding import NOBODY
+from ..tensors.state.dispatch import UNHANDLED
 from ..tensors.tensor import Tensor
 from ..tensors.transforms.forward import ForwardLevel
 from .recording import Layout, recorder
@@ -106,7 +107,7 @@ class Operator(OpOverload):
         """The result of the kernel, checked. The version of a written argument grows by one more, as in PyTorch."""
         if _Core.handler is not None:
             handled = _Core.handler(self, given, named)
-            if handled is not NOBODY:
+            if handled is not UNHANDLED:
                 return handled
         result = self.checked(self.kernel()(*given, **named))
         if self.closed:
@@ -187,7 +188,7 @@ def _fitting(wanted: Any, value: Any) -> Any:
     return value
 
 
-def _cast(given: list[Any], dtype: Any) -> list[Any]:
+def _cast(given: list[Any], dtype: torch_dtype) -> list[Any]:
     """The arguments with their tensors of floating point in another dtype."""
     def cast(value: Any) -> Any:
         if isinstance(value, list):

@@ -15,6 +15,7 @@ from ..autograd.grad_mode import no_grad
 from ..foundations.errors import noted, warn
 from ..foundations.names import missing
 from ..tensors.functions.creation.random import randperm
+from ..tensors.tensor import Tensor
 
 __all__ = [
     "calculate_gain", "constant", "constant_", "dirac", "dirac_", "eye", "eye_", "kaiming_normal",
@@ -51,13 +52,13 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     return _GAINS[nonlinearity]
 
 
-def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Any:
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Any:
     """Fill with numbers drawn uniformly from [a, b)."""
     with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
 
-def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Any:
+def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Any:
     """Fill with normal samples."""
     with no_grad():
         return tensor.normal_(mean, std, generator=generator)
@@ -100,7 +101,7 @@ def _in_the_tail(tensor: Any, mean: float, std: float, a: float, b: float, gener
     return tensor
 
 
-def constant_(tensor: Any, val: float) -> Any:
+def constant_(tensor: Tensor, val: float) -> Any:
     """Fill with one number.
 
     >>> import retrograd as torch
@@ -111,12 +112,12 @@ def constant_(tensor: Any, val: float) -> Any:
         return tensor.fill_(val)
 
 
-def ones_(tensor: Any) -> Any:
+def ones_(tensor: Tensor) -> Any:
     """Fill with ones."""
     return constant_(tensor, 1.0)
 
 
-def zeros_(tensor: Any) -> Any:
+def zeros_(tensor: Tensor) -> Any:
     """Fill with zeros."""
     return constant_(tensor, 0.0)
 
@@ -131,7 +132,7 @@ def eye_(tensor: Any) -> Any:
     return tensor
 
 
-def _calculate_fan_in_and_fan_out(tensor: Any) -> tuple[int, int]:
+def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     """The number of inputs of an output of this layer, and the number of outputs of an input."""
     if tensor.ndim < 2:
         raise noted(
@@ -141,7 +142,7 @@ def _calculate_fan_in_and_fan_out(tensor: Any) -> tuple[int, int]:
     return inputs * math.prod(window), outputs * math.prod(window)
 
 
-def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Any:
     """Fill with uniform numbers that keep the variances of activations and gradients equal (Glorot and Bengio, 2010).
 
     Raises ValueError for fewer than two dimensions.
@@ -150,12 +151,12 @@ def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> An
     return uniform_(tensor, -bound, bound, generator)
 
 
-def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Any:
     """The same as `xavier_uniform_` with normal samples."""
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(sum(_calculate_fan_in_and_fan_out(tensor)))), generator)
 
 
-def _calculate_correct_fan(tensor: Any, mode: str) -> int:
+def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
     """The number of inputs for "fan_in", and of outputs for "fan_out". Raises ValueError for another mode."""
     mode, modes = mode.lower(), ["fan_in", "fan_out"]
     if mode not in modes:
@@ -163,19 +164,19 @@ def _calculate_correct_fan(tensor: Any, mode: str) -> int:
     return _calculate_fan_in_and_fan_out(tensor)[modes.index(mode)]
 
 
-def _kaiming_std(tensor: Any, a: float, mode: str, nonlinearity: str) -> float:
+def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
     fan = _calculate_correct_fan(tensor, mode)
     return calculate_gain(nonlinearity, a) / math.sqrt(fan)
 
 
-def _is_empty(tensor: Any) -> bool:
+def _is_empty(tensor: Tensor) -> bool:
     if 0 in tensor.shape:
         warn("Initializing zero-element tensors is a no-op")
         return True
     return False
 
 
-def kaiming_uniform_(tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
+def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
                      generator: Any = None) -> Any:
     """Fill with uniform numbers that keep the variance through rectifiers (He and others, 2015).
 
@@ -196,7 +197,7 @@ def kaiming_normal_(tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearit
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
 
 
-def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Any:
     """Fill with a matrix whose rows, or columns if there are fewer columns, are orthogonal and have length `gain`.
 
     All dimensions but the first are joined. Raises ValueError for fewer than two dimensions.

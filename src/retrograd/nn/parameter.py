@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..autograd.grad_mode import no_grad
-from ..foundations.dtypes import DIFFERENTIABLE, default_floating
+from ..foundations.devices import DeviceLike
+from ..foundations.dtypes import DIFFERENTIABLE, Shape, default_floating, dtype as torch_dtype
 from ..foundations.errors import noted
 from ..foundations.names import missing
 from ..tensors.face import printing
 from ..tensors.functions.creation.creation import empty
-from ..tensors.recording.overriding import Attention, disabled_torch_function_impl
+from ..tensors.recording.overriding import disabled_torch_function_impl
 from ..tensors.state.base import TensorBase, constant, meta_of, note_kind, plain, plain_class
+from ..tensors.state.dispatch import DISPATCH
 from ..tensors.tensor import Tensor
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin",
@@ -65,7 +68,7 @@ class Parameter(Tensor, metaclass=_ParameterType):
     __torch_function__ = staticmethod(disabled_torch_function_impl)
     _is_param = True
 
-    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Any:
         if (isinstance(data, TensorBase) and not isinstance(data, cls) and type(data) not in (Tensor, Parameter)
                 and plain_class(type(data)) is type(data)):
             return _of_subclass(data, requires_grad)
@@ -103,7 +106,7 @@ def _of_subclass(data: Any, requires_grad: bool) -> Any:
     return parameter
 
 
-Attention.spare(Parameter)
+DISPATCH.spare(Parameter)
 
 
 class _BufferType(type):
@@ -119,13 +122,13 @@ class Buffer(metaclass=_BufferType):
     With `persistent=False` the module's `state_dict` leaves the buffer out.
     """
 
-    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Any:
         buffer = _over(Tensor, data)
         buffer.persistent, buffer._is_buffer = persistent, True
         return buffer
 
 
-def _attempt_on_uninitialized(cls: type[Any], func: Any) -> ValueError:
+def _attempt_on_uninitialized(cls: type[Any], func: Callable[..., Any]) -> ValueError:
     return ValueError(
         f"Attempted to use an uninitialized parameter in {func}. This error happens when you are using a `LazyModule` "
         f"or explicitly manipulating `torch.nn.parameter.{cls.__name__}` objects. When using LazyModules Call "
@@ -143,13 +146,14 @@ class UninitializedTensorMixin:
             "short", "int", "long", "cuda", "cpu", "to", "get_device"))])
 
     @classmethod
-    def __torch_function__(cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+    def __torch_function__(cls, func: Any, types: Any, args: tuple[Any, ...] = (),
+                           kwargs: dict[str, Any] | None = None) -> Any:
         """Let properties and conversions pass. Raises ValueError for every other function."""
         if func in cls._ALLOWED or getattr(func, "__name__", "") in ("__get__", "__set__", "__delete__"):
             return super().__torch_function__(func, types, args, kwargs or {})  # type: ignore[misc]
         raise _attempt_on_uninitialized(cls, func)
 
-    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+    def materialize(self, shape: Shape, device: DeviceLike | None = None, dtype: torch_dtype | None = None) -> None:
         """Give the tensor a shape, and memory without values. It becomes an ordinary parameter or buffer.
 
         `dtype` replaces the dtype that the tensor was made with.
@@ -194,7 +198,8 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     __slots__ = ()
     cls_to_become = Parameter
 
-    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
+    def __new__(cls, requires_grad: bool = True, device: DeviceLike | None = None,
+                dtype: torch_dtype | None = None) -> Any:
         parameter = _over(cls, empty(0, device=device, dtype=dtype))
         if requires_grad:
             meta_of(parameter).leaf = True
@@ -211,7 +216,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
 
     cls_to_become = Tensor
 
-    def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None,
+    def __new__(cls, requires_grad: bool = False, device: DeviceLike | None = None, dtype: torch_dtype | None = None,
                 persistent: bool = True) -> Any:
         buffer = _over(cls, empty(0, device=device, dtype=dtype))
         if requires_grad:
@@ -228,7 +233,7 @@ def is_lazy(param: Any) -> bool:
     return isinstance(param, UninitializedTensorMixin)
 
 
-def clear_grad(parameter: Any, set_to_none: bool) -> None:
+def clear_grad(parameter: Tensor, set_to_none: bool) -> None:
     """Remove the gradient of a parameter, or fill it with zeros and detach it from its graph."""
     grad = parameter.grad
     if grad is None:

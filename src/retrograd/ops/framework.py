@@ -1,8 +1,9 @@
 """What an operator is: a kernel, a name, and one derivative rule for each differentiable argument.
 
 A rule is an ordinary function of the cotangent and of the values that it names: an input (`x`), the result (`out`),
-an input's shape or dtype (`x_shape`, `x_dtype`), or a static option. Naming is saving: a value that no rule of a
-needed gradient names is not kept alive. Names become positions here, once, at import. An unknown name fails here.
+an input's shape, dtype or strides (`x_shape`, `x_dtype`, `x_strides`), or a static option. Naming is saving: a value
+that no rule of a needed gradient names is not kept alive. Names become positions here, once, at import. An unknown name
+fails here.
 
 An `Op` is called like a ufunc: an argument whose type defines `__op__` takes the call over (a tensor records the call),
 otherwise the kernel runs. So ops need no knowledge of tensors, nodes or the engine; `tests/test_layers.py` checks this.
@@ -41,12 +42,16 @@ Written = Mapping[str, Any]
 
 # The types of operands that a kernel takes as they are.
 _COMPUTED_WITH = frozenset((np.ndarray, float, int, bool, type(None)))
+# What a node may keep of an input instead of the input.
+_ATTRIBUTES = ("shape", "dtype", "strides")
 # The layouts of kinds of operators that do not say any.
 _LAYOUTS: dict[str, Layout] = {"elementwise": "elementwise", "constant": "elementwise"}
 
 
 class Save(NamedTuple):
-    """One thing that a node may keep: `kind` is 'input', 'out', 'shape', 'dtype' or 'static'; `place` says which."""
+    """One thing that a node may keep: `kind` is 'input', 'out', 'shape', 'dtype', 'strides' or 'static'.
+
+    `place` says which."""
 
     kind: str
     place: int
@@ -98,7 +103,7 @@ class Op:
         self.unfilled = unfilled      # whether rules get None, not zeros, for an output without a gradient
         # Whether the short recorded call is used: for ufuncs, and kernels called like them, of one or two tensors.
         self.short = short or (called_as_ufunc(kernel) and len(self.arguments) == self.arity <= 2)
-        # Inputs, then the result, for ops with the short call. For other ops, `_position` adds what the rules name.
+        # Inputs, then the result, for ops with the short call. `_position` adds what else the rules name.
         self.saves = [*[_save("input", i) for i in range(self.arity)], _save("out", 0)] if self.short else []
         self.steps = tuple([self._step(argument, rule) for argument, rule in rules.items()])
         self.uses = {index: _positions(positions) for index, _, positions in self.steps}
@@ -137,11 +142,11 @@ class Op:
         elif need in self.arguments:
             index = self.arguments.index(need)
             save = _save("input" if index < self.arity else "static", index)
-        elif attribute in ("shape", "dtype") and base in self.arguments:
+        elif attribute in _ATTRIBUTES and base in self.arguments:
             save = _save(attribute, self.arguments.index(base))
         else:
             raise TypeError(f"the rule of {self.name} for {argument!r} names {need!r}, which is no argument, "
-                            f"result, shape or dtype of it")
+                            f"result, shape, dtype or strides of it")
         if save not in self.saves:
             self.saves.append(save)
         return self.saves.index(save)

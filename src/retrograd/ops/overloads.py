@@ -1,4 +1,4 @@
-"""Operators by the names of PyTorch's core, and those that programs define: `torch.ops`, overload by overload.
+"""Operators by the names of PyTorch's core, and operators that programs define: `torch.ops`, overload by overload.
 
 This module does not know the public functions. `_Core.function` finds the one that an operator of the core calls.
 """

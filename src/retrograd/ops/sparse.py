@@ -1,4 +1,4 @@
-"""Operators of sparse arrays: those that only sparse arrays have, and the sparse kernels of all others.
+"""Operators of sparse arrays: the operators that only sparse arrays have, and the sparse kernels of all others.
 
 An operator that dense arrays have too is the same operator for sparse arrays, with the same rules. A rule that calls an
 operator without a sparse kernel raises PyTorch's error.

@@ -76,10 +76,10 @@ class Adafactor(ElementsOptimizer):
         self._compute(p, g, dict(zip(ready.names, kept)), ready.rates, group)
         return tuple([(place, each.writes) for place, each in enumerate(elements) if each.writes])
 
-    def _rates(self, state: dict[str, Any], group: Any) -> Rates:
+    def _rates(self, state: dict[str, Any], group: dict[str, Any]) -> Rates:
         return as_float(state["step"]), {}
 
-    def _compute(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: Any) -> None:
+    def _compute(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: dict[str, Any]) -> None:
         g = -g if group["maximize"] else g
         lr, least = group["lr"], group["eps"][1]
         floor = _precision(p.dtype) if group["eps"][0] is None else group["eps"][0]

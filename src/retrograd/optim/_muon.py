@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..foundations.names import missing
 from ..tensors.functions.linalg.accumulating import addmm
+from ..tensors.tensor import Tensor
 from .formula import FormulaOptimizer
 from .saved_numbers import as_float
 from .stepping import check_learning_rate
@@ -21,7 +22,7 @@ DEFAULT_A, DEFAULT_B, DEFAULT_C = 3.4445, -4.7750, 2.0315
 DEFAULT_NS_STEPS = 5
 
 
-def _zeropower_via_newtonschulz(grad: Any, ns_coefficients: tuple[float, float, float], ns_steps: int,
+def _zeropower_via_newtonschulz(grad: Tensor, ns_coefficients: tuple[float, float, float], ns_steps: int,
                                 eps: float) -> Any:
     """The nearest orthogonal matrix, roughly, in bfloat16: a few steps of a Newton-Schulz iteration of fifth order."""
     if ns_steps >= 100:
@@ -79,12 +80,12 @@ class Muon(FormulaOptimizer):
                     raise ValueError("Muon only supports 2D parameters whereas we found a parameter with size: "
                                      f"{p.size()}")
 
-    def _start(self, state: dict[str, Any], p: Any, group: dict[str, Any]) -> None:
+    def _start(self, state: dict[str, Any], p: Tensor, group: dict[str, Any]) -> None:
         if p.is_complex():
             raise RuntimeError("Muon does not support complex parameters")
         state["momentum_buffer"] = p.new_zeros(p.shape)
 
-    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any], line: Any) -> None:
+    def _update(self, p: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any], line: Any) -> None:
         lr, momentum = as_float(group["lr"]), group["momentum"]
         mean = state["momentum_buffer"].lerp_(g, 1 - momentum)
         change = _zeropower_via_newtonschulz(g.lerp(mean, momentum) if group["nesterov"] else mean,

@@ -57,7 +57,7 @@ class Adagrad(ElementsOptimizer):
         state["step"] = scalar(0.0)
         state["sum"] = full_like(p, complex(start, start) if p.is_complex() else start)
 
-    def _rates(self, state: dict[str, Any], group: Any) -> Rates:
+    def _rates(self, state: dict[str, Any], group: dict[str, Any]) -> Rates:
         return group["lr"] / (1 + (as_float(state["step"]) - 1) * group["lr_decay"]), {}
 
     def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: Any) -> None:

@@ -69,14 +69,14 @@ class Adam(ElementsOptimizer):
             "decoupled_weight_decay": decoupled_weight_decay})
         check_modes(foreach, fused, differentiable)
 
-    def _names(self, p: Any, group: dict[str, Any]) -> tuple[str, ...]:
+    def _names(self, p: TensorBase, group: dict[str, Any]) -> tuple[str, ...]:
         return (*self._zeros, "max_exp_avg_sq") if group["amsgrad"] else self._zeros
 
     def _refuse_capturable(self, group: dict[str, Any]) -> None:
         if not group["fused"]:
             raise capturable_refusal(self._captured, self._devices[:-1] if group["foreach"] else self._devices)
 
-    def _rates(self, state: dict[str, Any], group: Any) -> Rates:
+    def _rates(self, state: dict[str, Any], group: dict[str, Any]) -> Rates:
         """What corrects both means for their start at 0."""
         (first, second), step = group["betas"], state["step"]
         if not group["differentiable"]:

@@ -39,7 +39,7 @@ class Adamax(ElementsOptimizer):
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "foreach": foreach,
             "maximize": maximize, "differentiable": differentiable, "capturable": capturable})
 
-    def _rates(self, state: dict[str, Any], group: Any) -> Rates:
+    def _rates(self, state: dict[str, Any], group: dict[str, Any]) -> Rates:
         return group["lr"] / (1 - group["betas"][0] ** as_float(state["step"])), {}
 
     def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: Any) -> None:

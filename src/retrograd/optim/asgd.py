@@ -44,7 +44,7 @@ class ASGD(ElementsOptimizer):
     def _start(self, state: dict[str, Any], p: Any, group: dict[str, Any]) -> None:
         state.update(step=scalar(0.0), eta=scalar(group["lr"]), mu=scalar(1.0), ax=zeros_like(p))
 
-    def _rates(self, state: dict[str, Any], group: Any) -> Rates:
+    def _rates(self, state: dict[str, Any], group: dict[str, Any]) -> Rates:
         lr, lambd, step = group["lr"], group["lambd"], as_float(state["step"])
         following = {"eta": lr / (1 + lambd * lr * step) ** group["alpha"], "mu": 1 / max(1, step - group["t0"])}
         return (as_float(state["eta"]), as_float(state["mu"])), following

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.dtypes import dtype
+from ..foundations.dtypes import Array, dtype
 from ..kernels.elementwise import arithmetic as kernels
 from ..kernels.elementwise.choosing import limited
 from ..kernels.elementwise.elementary import rsqrt
@@ -31,7 +31,7 @@ class Elements:
 
     __slots__ = ("array", "writes")
 
-    def __init__(self, array: Any) -> None:
+    def __init__(self, array: Array) -> None:
         self.array = array
         self.writes = 0
 
@@ -46,7 +46,7 @@ class Elements:
             return Elements(kernels.add_scaled(self.array, other.array, alpha))
         return Elements(np.add(self.array, self._operand(other)))
 
-    def add_(self, other: Any, alpha: float = 1) -> Elements:
+    def add_(self, other: Elements, alpha: float = 1) -> Elements:
         self.writes += 1
         if alpha != 1:
             kernels.add_scaled(self.array, other.array, alpha, out=self.array)
@@ -54,7 +54,7 @@ class Elements:
             np.add(self.array, self._operand(other), out=self.array)
         return self
 
-    def mul(self, other: Any) -> Elements:
+    def mul(self, other: Elements) -> Elements:
         return Elements(np.multiply(self.array, self._operand(other)))
 
     def mul_(self, other: Any) -> Elements:

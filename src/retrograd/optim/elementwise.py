@@ -14,14 +14,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..foundations.dtypes import F32
+from ..foundations.dtypes import F32, Array
 from ..foundations.modes import local
 from ..graph import versions
 from ..kernels.layout import owner_of
 from ..tensors.functions.creation.creation import zeros_like
 from ..tensors.functions.elementwise.elementary import view_as_complex
-from ..tensors.recording.overriding import Attention
 from ..tensors.state.base import TensorBase
+from ..tensors.state.dispatch import DISPATCH
 from .formula import FormulaOptimizer, decayed, is_learned, parts
 from .option_memory import keep_values, memory_of
 from .plain_arrays import COMPUTED, are_alike, arrays_of, have_tangents, put, row_of
@@ -33,7 +33,6 @@ from .together import MANY, SMALL, in_one, is_small, step_of_rows
 
 # The numbers of a step, and the next values of numbers in the state, by name.
 Rates: TypeAlias = tuple[Any, dict[str, float]]
-Array = np.ndarray[Any, Any]
 
 
 class ElementsOptimizer(FormulaOptimizer):
@@ -73,7 +72,7 @@ class ElementsOptimizer(FormulaOptimizer):
         """Give the memory back that steps compute in. A program whose steps are compiled does not need it."""
         self._scratch.clear()
 
-    def _names(self, p: Any, group: dict[str, Any]) -> tuple[str, ...]:
+    def _names(self, p: TensorBase, group: dict[str, Any]) -> tuple[str, ...]:
         """The names of the tensors in the state of a parameter."""
         return self._zeros
 
@@ -81,7 +80,7 @@ class ElementsOptimizer(FormulaOptimizer):
         """The options of a group for one step. While a transform is on the seam, this is the group itself."""
         return group if local.thread.transform is not None else super()._options(group)
 
-    def _start(self, state: dict[str, Any], p: Any, group: dict[str, Any]) -> None:
+    def _start(self, state: dict[str, Any], p: TensorBase, group: dict[str, Any]) -> None:
         if "step" in self._numbers:
             state["step"] = scalar(0.0)
         state.update((name, zeros_like(p)) for name in self._names(p, group) if name not in self._made)
@@ -103,7 +102,7 @@ class ElementsOptimizer(FormulaOptimizer):
 
     def _gather(self, group: dict[str, Any], line: Any) -> None:
         """Put the arrays of plain parameters off to the end of the group, and make the steps of all others."""
-        inert, states, scratch, params = Attention.inert, self.state, self._scratch, group["params"]
+        inert, states, scratch, params = DISPATCH.inert, self.state, self._scratch, group["params"]
         names, counts = self._names(params[0], group) if params else (), bool(self._numbers)
         stateless, state, seen, count, ready = not (counts or names), {}, None, 0.0, None
         for p in params:
@@ -133,7 +132,7 @@ class ElementsOptimizer(FormulaOptimizer):
 
     # A step of a parameter
 
-    def _step_of(self, p: Any, g: Any, group: dict[str, Any], line: Any) -> None:
+    def _step_of(self, p: TensorBase, g: TensorBase, group: dict[str, Any], line: Any) -> None:
         if local.thread.transform is not None:
             if self._put_off(p, g, group, line):
                 return
@@ -158,7 +157,7 @@ class ElementsOptimizer(FormulaOptimizer):
         else:
             state["step"] += 1
 
-    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any], line: Any) -> None:
+    def _update(self, p: TensorBase, g: TensorBase, state: dict[str, Any], group: dict[str, Any], line: Any) -> None:
         if self._takes_sparse and is_sparse(g):
             self._step_of_sparse(p, g, state, group, line)
             return
@@ -187,7 +186,8 @@ class ElementsOptimizer(FormulaOptimizer):
         """The names of the tensors that the formula has yet to make."""
         return tuple([name for name in names if state.get(name) is None]) if self._made else ()
 
-    def _with_tensors(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any], line: Any) -> None:
+    def _with_tensors(self, p: TensorBase, g: TensorBase, state: dict[str, Any], group: dict[str, Any],
+                      line: Any) -> None:
         """Compute a step with tensors."""
         rates, following = self._rates(state, group)
         for name, value in following.items():
@@ -290,7 +290,7 @@ class ElementsOptimizer(FormulaOptimizer):
             in_one(together, partial(self._change, ready, group))
 
     def _change(self, ready: Ready, group: dict[str, Any], arrays: Sequence[Array]) -> tuple[tuple[int, int], ...]:
-        """Compute with arrays, in blocks. Returns the places of those that were written, and how often."""
+        """Compute with arrays, in blocks. Returns the places of the written arrays, and how often each was written."""
         if not arrays[0].ndim:
             arrays = [array.reshape(1) for array in arrays]
         code = ready.code
@@ -308,7 +308,7 @@ class ElementsOptimizer(FormulaOptimizer):
 
     # On the seam
 
-    def _put_off(self, p: Any, g: Any, group: dict[str, Any], line: Any) -> bool:
+    def _put_off(self, p: TensorBase, g: TensorBase, group: dict[str, Any], line: Any) -> bool:
         """Put a step off to the end of the group, for one call on the seam. If the call cannot compute the step, this
         returns False, and the trace keeps the values of the options that the formula reads.
         """

@@ -12,8 +12,8 @@ from typing import Any
 from ..foundations.errors import user_site
 from ..foundations.modes import local, tape
 from ..tensors.functions.elementwise.elementary import view_as_real
-from ..tensors.recording.overriding import Otherwise
 from ..tensors.state.base import TensorBase
+from ..tensors.state.dispatch import DISPATCH
 from .optimizer import Optimizer
 from .saved_numbers import as_float
 from .sparse_steps import refuse_sparse
@@ -94,7 +94,7 @@ class FormulaOptimizer(Optimizer):
         before, thread.grad = thread.grad, bool(self.defaults.get("differentiable"))
         try:
             loss = None if closure is None else self._evaluated(closure)
-            if Otherwise.handler is not None and not self._takes_sparse:
+            if DISPATCH.fallback is not None and not self._takes_sparse:
                 refuse_sparse(self, self._sparse_words)
             line = user_site(2)
             if thread.levels and (written := tape()) is not None:
@@ -130,12 +130,12 @@ class FormulaOptimizer(Optimizer):
     def _finish(self, group: dict[str, Any], line: Any) -> None:
         """Compute what `_update` has put off to the end of a group."""
 
-    def _step_of(self, p: Any, g: Any, group: dict[str, Any], line: Any) -> None:
+    def _step_of(self, p: TensorBase, g: TensorBase, group: dict[str, Any], line: Any) -> None:
         if group.get("capturable"):
             self._refuse_capturable(group)
         self._update(p, g, self._begun(p, group), group, line)
 
-    def _begun(self, p: Any, group: dict[str, Any]) -> dict[str, Any]:
+    def _begun(self, p: TensorBase, group: dict[str, Any]) -> dict[str, Any]:
         """The state of a parameter. It begins all at once, so that no interrupt leaves a part of it."""
         state: dict[str, Any] = self.state[p]
         if not state:

@@ -9,6 +9,7 @@ from ..autograd.grad_mode import enable_grad, no_grad
 from ..foundations.names import missing
 from ..tensors.functions.elementwise.elementary import view_as_real
 from ..tensors.functions.shapes.joining import cat
+from ..tensors.tensor import Tensor
 from .formula import parts
 from .optimizer import Optimizer
 from .saved_numbers import as_float
@@ -190,7 +191,7 @@ class _Rules(NamedTuple):
 _RULES = _Rules()
 
 
-def _searched(evaluate: Callable[[Any], _Point], start: _Point, largest: Any, most: int,
+def _searched(evaluate: Callable[[Any], _Point], start: _Point, largest: Tensor, most: int,
               rules: _Rules = _RULES) -> tuple[_Point, int]:
     """A point with the strong Wolfe conditions, or the best found, and how often the function was evaluated.
 
@@ -216,7 +217,7 @@ def _searched(evaluate: Callable[[Any], _Point], start: _Point, largest: Any, mo
     return _zoom(evaluate, origin, bracket or [origin, new], largest, most, tries, rules)
 
 
-def _zoom(evaluate: Callable[[Any], _Point], origin: _Point, bracket: list[_Point], largest: Any, most: int,
+def _zoom(evaluate: Callable[[Any], _Point], origin: _Point, bracket: list[_Point], largest: Tensor, most: int,
           tries: int, rules: _Rules) -> tuple[_Point, int]:
     """Narrow a bracket until its lower end has the strong Wolfe conditions."""
     low, high = _ends(bracket)
@@ -267,8 +268,8 @@ def _cubic_minimum(a: _Point, b: _Point, limits: tuple[Any, Any] | None = None) 
 # Under PyTorch's names, for packages that search along lines by themselves
 
 
-def _strong_wolfe(obj_func: Callable[..., tuple[Any, Any]], x: Any, t: Any, d: Any, f: Any, g: Any, gtd: Any,
-                  c1: float = 1e-4, c2: float = 0.9, tolerance_change: float = 1e-9,
+def _strong_wolfe(obj_func: Callable[..., tuple[Any, Any]], x: Tensor, t: Any, d: Tensor, f: Any, g: Tensor,
+                  gtd: Tensor, c1: float = 1e-4, c2: float = 0.9, tolerance_change: float = 1e-9,
                   max_ls: int = 25) -> tuple[Any, Any, Any, int]:
     """The loss, the gradient and the length of a step with the strong Wolfe conditions, and the number of evaluations.
 
@@ -284,7 +285,7 @@ def _strong_wolfe(obj_func: Callable[..., tuple[Any, Any]], x: Any, t: Any, d: A
     return end.loss, end.gradient, end.t, count
 
 
-def _cubic_interpolate(x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any,
+def _cubic_interpolate(x1: Any, f1: Any, g1: Tensor, x2: Any, f2: Any, g2: Tensor,
                        bounds: tuple[Any, Any] | None = None) -> Any:
     """The minimum of the cubic through two points with losses and slopes, within bounds."""
     return _cubic_minimum(_Point(x1, f1, None, g1), _Point(x2, f2, None, g2), bounds)

@@ -48,7 +48,7 @@ class NAdam(ElementsOptimizer):
         state.update(step=scalar(0.0), mu_product=scalar(1.0))
         super()._start(state, p, group)
 
-    def _rates(self, state: dict[str, Any], group: Any) -> Rates:
+    def _rates(self, state: dict[str, Any], group: dict[str, Any]) -> Rates:
         lr, (first, second), step = group["lr"], group["betas"], as_float(state["step"])
         now, following = (first * (1.0 - 0.5 * 0.96 ** (t * group["momentum_decay"])) for t in (step, step + 1))
         held = state["mu_product"]

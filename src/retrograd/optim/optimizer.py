@@ -58,13 +58,13 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
     """A `step` with the optimizer's hooks around it. It also notes for schedulers that it was called."""
 
     @functools.wraps(step)
-    def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def wrapped(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
         observer = local.thread.observer
         if observer is None:
             return run(self, *args, **kwargs)
         return observer.call(f"Optimizer.step#{type(self).__name__}.step", (self, *args), run, self, *args, **kwargs)
 
-    def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def run(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
         self._opt_called = True
         if not (self._optimizer_step_pre_hooks or self._optimizer_step_post_hooks or _global_optimizer_pre_hooks
                 or _global_optimizer_post_hooks):
@@ -106,7 +106,7 @@ class Optimizer:
     OptimizerPostHook: TypeAlias = Callable[["Optimizer", tuple[Any, ...], dict[str, Any]], None]
 
     _opt_called = False
-    # What a program had put in the place of `step` when the last schedule was made.
+    # The function by which a program had replaced `step` when the last schedule was made.
     _followed_step: Callable[..., Any] | None = None
     # What saved states of older releases lack, and have as floats (see `saved_numbers`).
     _later: ClassVar[Mapping[str, Any]] = {}
@@ -336,7 +336,7 @@ def _check_parameter(tensor: Any, differentiable: bool) -> None:
             instead="call detach() on it, or optimize the tensors it was computed from")
 
 
-def _fitted(parameter: Any, value: Any, key: str) -> Any:
+def _fitted(parameter: TensorBase, value: Any, key: str) -> Any:
     """A loaded state with its tensors in the dtype of the parameter unless they count steps."""
     if isinstance(value, TensorBase):
         return value.to(parameter.dtype) if parameter.is_floating_point() and key != "step" else value

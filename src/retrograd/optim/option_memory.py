@@ -13,9 +13,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..foundations.dtypes import Array
 from ..foundations.modes import tape
 
-Array = np.ndarray[Any, Any]
 _DOUBLE = np.dtype(np.float64)
 
 

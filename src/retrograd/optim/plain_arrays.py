@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.dtypes import C64, C128, F16, F32, F64
+from ..foundations.dtypes import C64, C128, F16, F32, F64, Array
 from ..foundations.modes import local
 from ..graph import versions
-from ..tensors.recording.overriding import Attention
 from ..tensors.state.base import TensorBase, moves
+from ..tensors.state.dispatch import DISPATCH
 
-Array = np.ndarray[Any, Any]
 COMPUTED = frozenset((F16, F32, F64, C64, C128))
 
 
@@ -29,7 +28,7 @@ def put(held: Any, value: float, line: Any) -> None:
         held.fill_(value)
 
 
-def row_of(p: Any, meta: Any, state: dict[str, Any], names: tuple[str, ...], counts: bool,
+def row_of(p: TensorBase, meta: Any, state: dict[str, Any], names: tuple[str, ...], counts: bool,
          inert: frozenset[type]) -> list[Array] | None:
     """The arrays of a parameter, its gradient and its state, if code may compute with them (see `arrays_of`)."""
     g, array = meta.grad, p._array
@@ -64,7 +63,7 @@ def arrays_of(tensors: Sequence[Any], alike: bool) -> list[Array] | None:
     """
     if local.thread.transform is not None:
         return None
-    inert, found = Attention.inert, list[Array]()
+    inert, found = DISPATCH.inert, list[Array]()
     shape = dtype = None
     for x in tensors:
         array, meta = x._array, x._grad_meta
@@ -86,7 +85,7 @@ def are_alike(tensors: Sequence[Any], alike: bool) -> bool:
     """What `arrays_of` asks, for arrays in whose places a transform may have put others, which have them as `like`."""
     first = None
     for x in tensors:
-        if type(x) not in Attention.inert or (x._grad_meta is not None and x._grad_meta.inference):
+        if type(x) not in DISPATCH.inert or (x._grad_meta is not None and x._grad_meta.inference):
             return False
         array = getattr(x._array, "like", x._array)
         first = array if first is None else first

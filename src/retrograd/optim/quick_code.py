@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..foundations.dtypes import Array
 from ..foundations.names import PACKAGE
 from ..ops.framework import Op
 from .written import Number, Options, Written, computing, symbolic
 
-Array = np.ndarray[Any, Any]
 # Formulas take a parameter, a gradient, the state by name, the rates of the step, and the options.
 Formula = Callable[[Any, Any, dict[str, Any], Any, Any], None]
 
@@ -33,9 +33,9 @@ class Code(NamedTuple):
     """A formula as a function: `run(*numbers, *arrays, *memory)`, with `slots` arrays of memory to compute in.
 
     `alone(*numbers, *arrays)` makes new memory instead, which is quicker for small arrays. The arrays are the
-    parameter, the gradient and the state. `writes` has the places of those that are written, and how often. `numbers`
-    computes the numbers from the options and the rates, and `serves` says whether the code is right for them. `long`
-    says whether the code takes longer than the copies with which one call serves several small parameters.
+    parameter, the gradient and the state. `writes` has the places of the arrays that are written, and how often.
+    `numbers` computes the numbers from the options and the rates, and `serves` says whether the code is right for them.
+    `long` says whether the code takes longer than the copies with which one call serves several small parameters.
     """
 
     run: Callable[..., None]
@@ -88,7 +88,7 @@ class CodeWriter:
         self.calls.append(Call(kernel, f"m{len(self.calls)}", operands, True))
         return self.calls[-1].target
 
-    def write(self, op: Any, target: str, *operands: str) -> None:
+    def write(self, op: Op, target: str, *operands: str) -> None:
         self.calls.append(Call(op.kernel if isinstance(op, Op) else op, target, operands))
         self.writes[target] += 1
 

@@ -42,7 +42,7 @@ class RAdam(ElementsOptimizer):
             "foreach": foreach, "capturable": capturable, "decoupled_weight_decay": decoupled_weight_decay,
             "differentiable": differentiable})
 
-    def _rates(self, state: dict[str, Any], group: Any) -> Rates:
+    def _rates(self, state: dict[str, Any], group: dict[str, Any]) -> Rates:
         (first, second), t = group["betas"], as_float(state["step"])
         seen = 1 - second ** t
         most = 2 / (1 - second) - 1                          # the length of the mean of squares, in the end and now

@@ -17,7 +17,7 @@ from ..tensors.state.base import TensorBase
 
 
 def later(**options: Any) -> Mapping[str, Any]:
-    """The options that came later to an optimizer: those that came to all, and more `options`."""
+    """The options that PyTorch added later to an optimizer: the options of all optimizers, and `options`."""
     return {"foreach": None, "maximize": False, "differentiable": False, **options}
 
 

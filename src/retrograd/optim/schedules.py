@@ -31,7 +31,7 @@ def check_optimizer(optimizer: Any) -> None:
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
 
 
-def option(optimizer: Any, key: str) -> list[Any]:
+def option(optimizer: Optimizer, key: str) -> list[Any]:
     """An option of each group. Tensors are copied, since a step of the schedule writes into them."""
     return [group[key].clone() if isinstance(group[key], TensorBase) else group[key]
             for group in optimizer.param_groups]
@@ -45,7 +45,7 @@ def set_option(group: dict[str, Any], key: str, value: Any) -> None:
         group[key] = value
 
 
-def for_groups(name: str, optimizer: Any, value: Any) -> list[Any]:
+def for_groups(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
     """An argument as a list with a value for each group. Raises ValueError for a list of another length."""
     groups = len(optimizer.param_groups)
     if not isinstance(value, (list, tuple)):
@@ -126,7 +126,7 @@ class LRScheduler:
         self._set(rates)
 
     def _set(self, rates: Callable[[], list[Any]]) -> None:
-        """Set the rates of the groups to those that a method computes."""
+        """Set the rates of the groups to the rates that a method computes."""
         self._get_lr_called_within_step = True
         try:
             for group, lr in zip(self.optimizer.param_groups, rates(), strict=True):

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..foundations.names import missing
+from ..tensors.tensor import Tensor
 from .elementwise import ElementsOptimizer
 from .formula import add_times
 from .saved_numbers import later
@@ -60,7 +61,7 @@ class SGD(ElementsOptimizer):
     def _names(self, p: Any, group: dict[str, Any]) -> tuple[str, ...]:
         return self._made if group["momentum"] != 0 else ()
 
-    def _step_of_sparse(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any], line: Any) -> None:
+    def _step_of_sparse(self, p: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any], line: Any) -> None:
         if group["fused"]:
             raise RuntimeError("`_fused_sgd` does not support sparse gradients. Remove fused=True.")
         self._with_tensors(p, g, state, group, line)

@@ -65,7 +65,7 @@ class SparseAdam(Optimizer):
                         self._step_of(p, -p.grad if group["maximize"] else p.grad, group)
         return loss
 
-    def _step_of(self, p: Any, g: Any, group: dict[str, Any]) -> None:
+    def _step_of(self, p: TensorBase, g: TensorBase, group: dict[str, Any]) -> None:
         state, g = self.state[p], g.coalesce()
         if not state:
             state.update(step=0, exp_avg=zeros_like(p), exp_avg_sq=zeros_like(p))
@@ -80,7 +80,7 @@ class SparseAdam(Optimizer):
         p.add_(with_values(g, -rate * first.div_(second.sqrt_().add_(group["eps"]))))
 
 
-def _averaged(average: Any, g: Any, values: Any, beta: float) -> Any:
+def _averaged(average: TensorBase, g: TensorBase, values: TensorBase, beta: float) -> Any:
     """The new moving averages of the elements that `g` stores, which are also added to `average`."""
     held = average.sparse_mask(g)._values()
     change = values.sub(held).mul_(1 - beta)

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..kernels.kinds import OtherArray
 from ..tensors.functions.sparse import sparse_coo_tensor
+from ..tensors.tensor import Tensor
 from .optimizer import Optimizer
 
 
@@ -21,6 +22,6 @@ def refuse_sparse(optimizer: Optimizer, words: str = "") -> None:
                            "or SparseAdam, or a dense gradient.")
 
 
-def with_values(g: Any, values: Any) -> Any:
+def with_values(g: Any, values: Tensor) -> Any:
     """A sparse tensor with the indices of the coalesced gradient `g` and other values."""
     return sparse_coo_tensor(g._indices(), values, g.size(), is_coalesced=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.dtypes import Array
 from ..tensors.state.base import TensorBase
 
 # The number of elements of a block. A block, its gradient and its state stay in the processor's cache from one pass to
@@ -76,7 +77,7 @@ class Scratch:
         self.traced: list[tuple[tuple[str, ...], tuple[str, ...], list[Any], list[Any]]] = []
         self.written: tuple[list[Any], list[int]] = [], []
 
-    def like(self, array: Any, purpose: int = 0) -> Any:
+    def like(self, array: Array, purpose: int = 0) -> Any:
         """An array with the shape and the dtype of another array, and any contents."""
         key = (array.shape, array.dtype, purpose)
         held = self._arrays.get(key)

@@ -13,6 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..autograd.grad_mode import no_grad
+from ..foundations.devices import DeviceLike
 from ..foundations.dtypes import int64
 from ..foundations.names import missing
 from ..nn.modules.batchnorm import _BatchNorm
@@ -50,7 +51,7 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
     _check_decay(decay)
 
     @no_grad()
-    def ema_update(ema_param: Any, current_param: Any, num_averaged: Any) -> Any:
+    def ema_update(ema_param: TensorBase, current_param: TensorBase, num_averaged: TensorBase) -> Any:
         return decay * ema_param + (1 - decay) * current_param
 
     return ema_update
@@ -60,7 +61,7 @@ def get_swa_avg_fn() -> Average:
     """A function `f(average, value, count)` for the mean of `count + 1` values, the last of which is `value`."""
 
     @no_grad()
-    def swa_update(averaged_param: Any, current_param: Any, num_averaged: Any) -> Any:
+    def swa_update(averaged_param: TensorBase, current_param: TensorBase, num_averaged: TensorBase) -> Any:
         return averaged_param + (current_param - averaged_param) / (num_averaged + 1)
 
     return swa_update
@@ -121,7 +122,7 @@ class AveragedModel(Module):
 
     n_averaged: Any
 
-    def __init__(self, model: Module, device: Any = None, avg_fn: Average | None = None,
+    def __init__(self, model: Module, device: DeviceLike | None = None, avg_fn: Average | None = None,
                  multi_avg_fn: MultiAverage | None = None, use_buffers: bool = False) -> None:
         super().__init__()
         if avg_fn is not None and multi_avg_fn is not None:
@@ -169,7 +170,7 @@ def _by_dtype(pairs: list[tuple[Any, Any]]) -> list[tuple[list[Any], list[Any]]]
 
 
 @no_grad()
-def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
+def update_bn(loader: Iterable[Any], model: Module, device: DeviceLike | None = None) -> None:
     """Compute the running statistics of all BatchNorm layers of `model` anew, over the batches of `loader`.
 
     If a batch is a list or a tuple, its first element goes into the model.

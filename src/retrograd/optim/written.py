@@ -125,7 +125,7 @@ def _text(number: Any) -> str:
 
 
 def symbolic(value: Any, text: str, compared: list[str], known: bool = True) -> Any:
-    """A value with a `Number` in the place of each float, also inside of tuples. `compared` collects what else it is.
+    """A value with a `Number` in place of each float, also inside of tuples. `compared` collects what else it is.
 
     `known` says whether the numbers are known before the step.
     """
@@ -144,7 +144,7 @@ def symbolic(value: Any, text: str, compared: list[str], known: bool = True) -> 
 
 
 class Options:
-    """The options of a group as a formula reads them: with a `Number` in the place of each float."""
+    """The options of a group as a formula reads them: with a `Number` in place of each float."""
 
     __slots__ = ("compared", "options")
 
@@ -309,7 +309,7 @@ class Written:
     def clone(self) -> Written:
         return Written(self.writer, self.writer.copied(self.ref))
 
-    def clamp_(self, low: Any, high: Any) -> Written:
+    def clamp_(self, low: Number, high: Any) -> Written:
         return self._write(limited, low, high)
 
     @property

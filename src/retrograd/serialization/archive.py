@@ -65,7 +65,7 @@ def _aligned(archive: zipfile.ZipFile, name: str, size: int) -> zipfile.ZipInfo:
 
 
 class Reader:
-    """An archive of PyTorch's, of which every member is checked before its bytes are read."""
+    """An archive of PyTorch's. Every member is checked before its bytes are read."""
 
     def __init__(self, archive: zipfile.ZipFile, size: int) -> None:
         self.archive, self.size = archive, size

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..foundations.dtypes import Shape, dtype as torch_dtype
 from ..foundations.names import PACKAGE
 from ..nn.parameter import Parameter
 from ..tensors.arguments.options import layout as Layout, sparse_coo
@@ -19,7 +20,7 @@ from ..tensors.functions.sparse import sparse_compressed_tensor, sparse_coo_tens
 from ..tensors.tensor import Tensor
 
 
-def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -> Tensor:
+def _rebuild_tensor(storage: TypedStorage, storage_offset: int, size: Shape, stride: Shape) -> Tensor:
     """A tensor on the memory of a typed storage, from an element on, with these sizes and strides."""
     if storage.untyped().device.type == "meta":
         return _rebuild_meta_tensor_no_storage(storage.dtype, size, stride, False)
@@ -28,13 +29,13 @@ def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -
     return tensor  # type: ignore[no-any-return]
 
 
-def _rebuild_meta_tensor_no_storage(dtype: Any, size: Any, stride: Any, requires_grad: bool) -> Tensor:
+def _rebuild_meta_tensor_no_storage(dtype: torch_dtype, size: Shape, stride: Shape, requires_grad: bool) -> Tensor:
     """A tensor on the device meta."""
     tensor: Any = empty_strided(size, stride, dtype=dtype, device="meta", requires_grad=requires_grad)
     return tensor  # type: ignore[no-any-return]
 
 
-def _rebuild_tensor_v2(storage: Any, storage_offset: int, size: Any, stride: Any, requires_grad: bool,
+def _rebuild_tensor_v2(storage: TypedStorage, storage_offset: int, size: Shape, stride: Shape, requires_grad: bool,
                        backward_hooks: Any, metadata: Any = None) -> Tensor:
     """As `_rebuild_tensor`, with `requires_grad` and hooks: how PyTorch's pickles make a tensor."""
     tensor: Any = _rebuild_tensor(storage, storage_offset, size, stride)
@@ -64,14 +65,14 @@ def _rebuild_sparse_tensor(layout: Layout, data: Any) -> Tensor:
     return tensor  # type: ignore[no-any-return]
 
 
-def _rebuild_parameter(data: Any, requires_grad: bool, backward_hooks: Any) -> Parameter:
+def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -> Parameter:
     """A parameter over the memory of `data`."""
     parameter = Parameter(data, requires_grad)
     parameter._backward_hooks = backward_hooks
     return parameter
 
 
-def _rebuild_parameter_with_state(data: Any, requires_grad: bool, backward_hooks: Any,
+def _rebuild_parameter_with_state(data: Tensor, requires_grad: bool, backward_hooks: Any,
                                   state: Mapping[str, Any]) -> Parameter:
     """A parameter over the memory of `data`, with attributes."""
     parameter = _rebuild_parameter(data, requires_grad, backward_hooks)
@@ -86,7 +87,8 @@ def _rebuild_wrapper_subclass(cls: type[Any], dtype: Any, size: Any, stride: Any
         cls, size, strides=stride, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
-def _rebuild_from_type_v2(func: Callable[..., Any], new_type: type[Any], args: tuple[Any, ...], state: Any) -> Any:
+def _rebuild_from_type_v2(func: Callable[..., Any], new_type: type[Any], args: tuple[Any, ...],
+                          state: dict[str, Any]) -> Any:
     """The tensor that `func(*args)` makes, as an object of a class derived from Tensor, with attributes.
 
     A class may define `__setstate__` to take the state.

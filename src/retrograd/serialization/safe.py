@@ -1,4 +1,4 @@
-"""The classes and functions that a program allows `load` to use, beside those that are always allowed."""
+"""The classes and functions that a program allows `load` to use, besides the ones that are always allowed."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def is_sparse(obj: Any) -> bool:
     return isinstance(obj, TensorBase) and isinstance(obj._array, OtherArray)
 
 
-def parts_of(tensor: Any) -> list[Any]:
+def parts_of(tensor: TensorBase) -> list[Any]:
     """The indices and the values of a sparse tensor, as dense tensors."""
     if tensor.layout is sparse_coo:
         return [tensor._indices(), tensor._values()]

@@ -17,7 +17,7 @@ from functools import partialmethod
 from typing import Any, NamedTuple
 
 from ..foundations.devices import device
-from ..foundations.dtypes import complex32, dtype, float4_e2m1fn_x2
+from ..foundations.dtypes import Shape, complex32, dtype, float4_e2m1fn_x2
 from ..nn.parameter import Parameter
 from ..tensors.arguments.size import Size
 from ..tensors.face.storage import STORAGE_TYPES, TypedStorage, UntypedStorage
@@ -50,7 +50,7 @@ class _Mark:
 _MARK = _Mark()
 
 
-def _tensor(storage: Any, offset: int, size: Any, stride: Any, requires_grad: bool, hooks: Any,
+def _tensor(storage: TypedStorage, offset: int, size: Shape, stride: Shape, requires_grad: bool, hooks: Any,
             metadata: Any = None) -> Any:
     """A tensor over a storage. Raises an error if the tensor would leave the storage."""
     if not isinstance(storage, TypedStorage) or min((offset, *size, *stride)) < 0:
@@ -58,15 +58,15 @@ def _tensor(storage: Any, offset: int, size: Any, stride: Any, requires_grad: bo
     return rebuilding._rebuild_tensor_v2(storage, offset, size, stride, requires_grad, OrderedDict(), metadata)
 
 
-def _tensor_without_memory(element: Any, size: Any, stride: Any, requires_grad: bool) -> Any:
+def _tensor_without_memory(element: Name, size: Shape, stride: Shape, requires_grad: bool) -> Any:
     """A tensor on the device meta, of the dtype with a name."""
     if not isinstance(element, Name) or element.full not in _ELEMENTS:
         raise ValueError("a tensor that no program saves")
     return rebuilding._rebuild_meta_tensor_no_storage(_ELEMENTS[element.full], size, stride, requires_grad)
 
 
-def _tensor_of_bytes(storage: Any, offset: int, size: Any, stride: Any, requires_grad: bool, hooks: Any,
-                     element: Any, metadata: Any = None) -> Any:
+def _tensor_of_bytes(storage: UntypedStorage, offset: int, size: Shape, stride: Shape, requires_grad: bool, hooks: Any,
+                     element: Name, metadata: Any = None) -> Any:
     """A tensor over an untyped storage, of the dtype with a name."""
     if not isinstance(storage, UntypedStorage) or not isinstance(element, Name) or element.full not in _ELEMENTS:
         raise ValueError("a tensor that no program saves")
@@ -77,7 +77,7 @@ def _tensor_of_bytes(storage: Any, offset: int, size: Any, stride: Any, requires
     return _tensor(typed, offset, size, stride, requires_grad, hooks, metadata)
 
 
-def _parameter(data: Any, requires_grad: bool, hooks: Any) -> Any:
+def _parameter(data: Tensor, requires_grad: bool, hooks: Any) -> Any:
     return rebuilding._rebuild_parameter(data, requires_grad, OrderedDict())
 
 
@@ -242,7 +242,7 @@ class _Machine:
         args, function = self.stack.pop(), self.stack.pop()
         self.stack.append(self._called(function, args))
 
-    def _called(self, function: Any, args: tuple[Any, ...]) -> Any:
+    def _called(self, function: Name, args: tuple[Any, ...]) -> Any:
         if not isinstance(function, Name):
             raise _unreadable(f"Trying to call reduce for unrecognized function {function}")
         if function.full == "torch._tensor._rebuild_from_type_v2":
@@ -254,7 +254,7 @@ class _Machine:
             raise _refused(function.full)
         return call(*(args if function.full in _CALLS else map(self._value, args)))
 
-    def _class(self, name: Any) -> Any:
+    def _class(self, name: Name) -> Any:
         """A class that may be instantiated."""
         if not isinstance(name, Name):
             raise _unreadable(f"Trying to create new object for unrecognized class {name}")

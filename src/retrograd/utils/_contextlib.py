@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 
-def context_decorator(ctx: Any, func: Any) -> Any:
+def context_decorator(ctx: Any, func: Callable[..., Any]) -> Any:
     """The function `func` with each call in a block `ctx()`. `ctx` is a block itself, or a function that makes one.
 
     Raises RuntimeError for a class, and AssertionError for a block that can be called.
@@ -37,7 +37,7 @@ def context_decorator(ctx: Any, func: Any) -> Any:
     return decorate_context
 
 
-def _wrap_generator(make: Callable[[], Any], func: Any) -> Any:
+def _wrap_generator(make: Callable[[], Any], func: Callable[..., Any]) -> Any:
     """The generator function with each step of a generator in a block of its own."""
     @functools.wraps(func)
     def generator_context(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:

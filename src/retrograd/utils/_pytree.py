@@ -125,7 +125,7 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
     return _spec(treespec).unflatten(leaves)
 
 
-def _spec(treespec: Any) -> TreeSpec:
+def _spec(treespec: TreeSpec) -> TreeSpec:
     if not isinstance(treespec, TreeSpec):
         raise TypeError("Expected `treespec` to be an instance of PyTreeSpec but got item of type "
                         f"{type(treespec)}.")

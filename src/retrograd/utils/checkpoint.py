@@ -19,7 +19,7 @@ from ..autograd.backward import backward
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..foundations.errors import noted
-from ..foundations.modes import local
+from ..foundations.modes import local, replaced
 from ..foundations.names import missing
 from ..nn.modules.container import Sequential
 from ..tensors.arguments.generator import fork_rng, get_rng_state, set_rng_state
@@ -62,25 +62,14 @@ class _Settings:
     debug: bool | None = None
 
 
-@contextlib.contextmanager
-def _setting(name: str, value: bool | None) -> Generator[None]:
-    """Change one of the settings inside the block."""
-    before = getattr(_Settings, name)
-    setattr(_Settings, name, value)
-    try:
-        yield
-    finally:
-        setattr(_Settings, name, before)
-
-
 def set_checkpoint_early_stop(enable: bool) -> contextlib.AbstractContextManager[None]:
     """Inside the block, new checkpoints stop their recomputation early if `enable`, and otherwise run it to the end."""
-    return _setting("early_stop", enable)
+    return replaced(_Settings, "early_stop", enable)
 
 
 def set_checkpoint_debug_enabled(enabled: bool | None) -> contextlib.AbstractContextManager[None]:
     """Inside the block, new checkpoints use `debug=enabled`. None leaves the choice to each checkpoint."""
-    return _setting("debug", enabled)
+    return replaced(_Settings, "debug", enabled)
 
 
 def noop_context_fn() -> Contexts:
@@ -163,7 +152,7 @@ def _present_autocast() -> Callable[[], autocast]:
 
 
 @contextlib.contextmanager
-def _random_numbers_from(state: Any) -> Generator[None]:
+def _random_numbers_from(state: Tensor | None) -> Generator[None]:
     """Draw random numbers from this state of the default generator, and restore the generator afterwards."""
     with fork_rng(enabled=state is not None):
         if state is not None:

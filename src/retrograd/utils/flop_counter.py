@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ..autograd.operation_counts import (
     sdpa_flop_count as sdpa_flop_count,
 )
 from ..autograd.profiler_recording import Event, Recording
+from ..foundations.dtypes import Array
 from ..foundations.errors import warn
 from ..foundations.modes import Transform
 from ..ops.framework import Op
@@ -28,6 +29,9 @@ from ..ops.images.convolution import convolution
 from ..ops.overloads import OpOverloadPacket, aten
 from ..tensors.state.base import TensorBase
 from .module_tracker import ModuleTracker
+
+if TYPE_CHECKING:
+    from ..graph.node import Node
 
 __all__ = ["FlopCounterMode", "register_flop_formula"]
 
@@ -64,7 +68,7 @@ def get_shape(i: Any) -> Any:
 
 def shape_wrapper(f: Callable[..., int]) -> Callable[..., int]:
     """The function of arrays for a function of shapes."""
-    def counted(*args: Any, out_val: Any = None, **kwargs: Any) -> int:
+    def counted(*args: Any, out_val: Array | None = None, **kwargs: Any) -> int:
         out = tuple([get_shape(one) for one in out_val]) if isinstance(out_val, tuple) else get_shape(out_val)
         return f(*[get_shape(arg) for arg in args], out_shape=out, **kwargs)
 
@@ -95,13 +99,13 @@ class _Counter(Recording):
         if self.outer is not None:
             self.outer.leave(event)
 
-    def step(self, step: Callable[[Any, Any], None], node: Any, cotangent: Any) -> None:
+    def step(self, step: Callable[[Any, Any], None], node: Node, cotangent: TensorBase) -> None:
         if self.outer is None:
             step(node, cotangent)
         else:
             self.outer.step(step, node, cotangent)
 
-    def node(self, gradients: Callable[[Any, Any], Any], node: Any, cotangent: Any) -> Any:
+    def node(self, gradients: Callable[[Any, Any], Any], node: Node, cotangent: TensorBase) -> Any:
         self.nodes.append(node.name())
         try:
             if self.outer is None:
@@ -154,7 +158,7 @@ class FlopCounterMode:
         if self.display:
             print(self.get_table(self.depth))
 
-    def _count(self, op: Op, args: tuple[Any, ...], out: Any, node: str) -> None:
+    def _count(self, op: Op, args: tuple[Any, ...], out: Array, node: str) -> None:
         if node.startswith("ScaledDotProduct"):
             return                          # the backward of an attention is one operator, too
         backward = op is convolution and node == "ConvolutionBackward0"

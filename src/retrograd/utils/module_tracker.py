@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..autograd.graph.edges import register_multi_grad_hook
 from ..foundations.modes import local
@@ -12,6 +12,9 @@ from ..nn.modules.module import register_module_forward_hook, register_module_fo
 from ..tensors.recording.gradients import queue_callback
 from ..tensors.state.base import TensorBase
 from ._pytree import tree_leaves
+
+if TYPE_CHECKING:
+    from ..nn.modules.module import Module
 
 __all__ = ["ModuleTracker"]
 
@@ -49,19 +52,19 @@ class ModuleTracker:
         """Whether a backward pass runs."""
         return local.thread.walk is not None
 
-    def _name(self, module: Any) -> str:
+    def _name(self, module: Module) -> str:
         """The name of a module. The modules inside it get theirs from it."""
         name = self._names.setdefault(module, type(module).__name__)
         for inner, child in module.named_children():
             self._names.setdefault(child, f"{name}.{inner}")
         return name
 
-    def _before(self, module: Any, args: Any) -> None:
+    def _before(self, module: Module, args: tuple[Any, ...]) -> None:
         name = self._name(module)
         self._enter(name, in_backward=False)
         self._on_gradient(args, lambda: self.parents.discard(name))
 
-    def _after(self, module: Any, args: Any, output: Any) -> None:
+    def _after(self, module: Module, args: tuple[Any, ...], output: Any) -> None:
         name = self._name(module)
         self.parents.discard(name)
         self._on_gradient(output, lambda: self._enter(name, in_backward=True))

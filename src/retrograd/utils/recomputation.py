@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..autograd.grad_mode import enable_grad
 from ..autograd.saved_tensors import saved_tensors_hooks
@@ -23,6 +23,9 @@ from ..graph.versions import next_number, written_since
 from ..tensors.arguments.size import Size
 from ..tensors.recording.saving import Hooked, Packer, in_force
 from ..tensors.state.base import TensorBase, edge_of
+
+if TYPE_CHECKING:
+    from ..graph.node import Node
 
 _FEWER = ("torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
           "recomputation.\nNumber of tensors saved during forward: {}\nNumber of tensors saved during recomputation: "
@@ -104,7 +107,7 @@ class Input:
 
     __slots__ = ("number", "value")
 
-    def __init__(self, tensor: Any) -> None:
+    def __init__(self, tensor: TensorBase) -> None:
         packer = in_force()
         self.number = next_number()
         self.value = tensor if packer is None else Hooked(packer.hooks, tensor, edge_of(tensor), None)
@@ -146,7 +149,7 @@ class Run:
         """The unpacked value."""
         raise NotImplementedError
 
-    def note(self, tensor: Any) -> None:
+    def note(self, tensor: TensorBase) -> None:
         """Note a value that is being saved."""
         array, node = tensor._array, self.node
         self.saved.append((array.shape, array.dtype, node, user_site(2) if node is None else self.site))
@@ -172,7 +175,7 @@ class _Watcher(Packer):
         super().__init__(run.pack, run.unpack, outer)
         self.run = run
 
-    def __call__(self, node: Any, results: Sequence[Any], operands: Sequence[Any]) -> None:
+    def __call__(self, node: Node, results: Sequence[Any], operands: Sequence[Any]) -> None:
         run = self.run
         if node.saved is None and run.log is None:
             return
@@ -203,7 +206,7 @@ class Segment(Run):
         self.complete = False             # the forward run is over
         self.open_ended = False           # a recomputation went on past the end of an incomplete forward run
 
-    def pack(self, tensor: Any) -> Place:
+    def pack(self, tensor: TensorBase) -> Place:
         place = Place(len(self.places))
         self.places.append(weakref.ref(place))
         self.note(tensor)
@@ -244,7 +247,7 @@ class Recomputation(Run):
         if not segment.open_ended:
             self._check()
 
-    def pack(self, tensor: Any) -> Any:
+    def pack(self, tensor: TensorBase) -> Any:
         segment, index = self.segment, len(self.saved)
         if tensor.requires_grad:
             tensor = tensor.detach()

@@ -17,7 +17,7 @@ from .statistics import Facts, number
 
 RTOL = 1e-4                              # how much gradients may differ, as a part of their norm
 _ATOL = 1.2e-38                          # the smallest normal number of float32; below it, numbers have few digits
-_MOST = 4_000_000                        # pairs of nodes that may be compared to find those that belong together
+_MOST = 4_000_000                        # pairs of nodes that may be compared to find nodes that belong together
 
 
 def beside(this: Facts, other: Facts, names: tuple[str, str], rtol: float = RTOL) -> Facts:

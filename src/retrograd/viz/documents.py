@@ -15,6 +15,7 @@ from ..graph.node import AccumulateGrad, Node, origin_of, site_of
 from ..nn.parameter import Parameter
 from ..tensors.recording.inplace import CopySlices
 from ..tensors.state.base import StridedView, requires
+from ..tensors.tensor import Tensor
 from .folding import open_at_first
 from .graphs import DrawnNode, drawn
 from .groups import groups_as_data, groups_of
@@ -66,7 +67,7 @@ class Document:
         return [(name, tensor) for name, tensor in self.names.parameters
                 if id(tensor) not in there and tensor._edge is None and requires(tensor)]
 
-    def _node(self, i: int, one: DrawnNode, live: Node | None, leaf: Any) -> Facts:
+    def _node(self, i: int, one: DrawnNode, live: Node | None, leaf: Tensor | None) -> Facts:
         """The facts about a node, or about a parameter `leaf` that has no node in the graph."""
         place, step = (None, None) if live is None else self.steps.get(live, (None, None))
         label, module, kind = one.label, one.module, one.cls

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dis
 import html
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -180,8 +180,8 @@ def _ops_of(function: Any) -> list[Op]:
     return found
 
 
-def _ops_in(function: Any, deep: int) -> Iterator[Op]:
-    """The operators that a function names, and then those that the functions of the package name that it names."""
+def _ops_in(function: Callable[..., Any], deep: int) -> Iterator[Op]:
+    """The operators that a function names, then the operators named by the package's functions that it names."""
     function = bare(function)
     if isinstance(function, FunctionType):
         ops, further = _named_by(function)
@@ -205,7 +205,7 @@ def _named_by(function: FunctionType) -> tuple[list[Op], list[FunctionType]]:
     return found, further
 
 
-def _is_ours(function: Any) -> bool:
+def _is_ours(function: Callable[..., Any]) -> bool:
     return str(bare(function).__code__.co_filename).startswith(OWN)
 
 

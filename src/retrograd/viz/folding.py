@@ -102,7 +102,7 @@ def _title(group: Group) -> str:
 
 
 def _around(group: Group, inner: Sequence[DrawnNode]) -> Calls:
-    """The calls around a group: those that all its nodes share, without the group's own call."""
+    """The calls around a group: the calls that all its nodes share, without the group's own call."""
     calls: Calls | None = None
     for node in inner:
         if node.kind != "leaf":

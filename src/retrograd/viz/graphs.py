@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
+
 from ..autograd import graph
 from ..autograd.function_node import FunctionNode
 from ..compilation.repeat.outside import CompiledFunctionBackward
@@ -117,7 +119,7 @@ def kind_of(node: Node) -> str:
     return "view" if isinstance(node, StridedView) or (op is not None and op.view) else "operator"
 
 
-def _dtype_text(dtype: Any) -> str | None:
+def _dtype_text(dtype: np.dtype[Any]) -> str | None:
     return None if dtype is None else str(torch_dtype.of[dtype]).removeprefix("torch.")
 
 

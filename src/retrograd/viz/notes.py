@@ -23,8 +23,9 @@ from ..graph.bad_values import made
 from ..graph.faults import forward_name
 from ..graph.node import Node, origin_of
 from ..nn.modules.module import Module, register_module_forward_hook, register_module_forward_pre_hook
-from ..tensors.recording.overriding import Attention, flat, local as overriding
-from ..tensors.state.base import Results, TensorBase, requires
+from ..tensors.recording.overriding import flat, local as overriding
+from ..tensors.state.base import TensorBase, requires
+from ..tensors.state.dispatch import DISPATCH
 from .graphs import Call, Calls
 
 _PASSED = (__file__, os.path.join(PACKAGE, "tensors", "recording", ""))
@@ -82,7 +83,7 @@ class _Notes:
         thread.watchers = (*thread.watchers, self.on_node)
         self.handles = (register_module_forward_pre_hook(self.before),
                         register_module_forward_hook(self.after, always_call=True))
-        Attention.watch(1)
+        DISPATCH.watch(1)
         overriding.thread.modes = [*overriding.thread.modes, self]
 
     def close(self) -> None:
@@ -92,11 +93,11 @@ class _Notes:
         for handle in self.handles:
             handle.remove()
         overriding.thread.modes = [mode for mode in overriding.thread.modes if mode is not self]
-        Attention.watch(-1)
+        DISPATCH.watch(-1)
 
     # Modules
 
-    def before(self, module: Module, args: Any) -> None:
+    def before(self, module: Module, args: tuple[Any, ...]) -> None:
         """A module is about to be called."""
         if threading.get_ident() != self.thread:
             return
@@ -110,7 +111,7 @@ class _Notes:
         self.number += 1
         self.stack.append((module, (*outer, Call(path, kind, self.number))))
 
-    def after(self, module: Module, args: Any, result: Any) -> None:
+    def after(self, module: Module, args: tuple[Any, ...], result: Any) -> None:
         """A module has returned, or raised."""
         if threading.get_ident() == self.thread and any([called is module for called, _ in self.stack]):
             while self.stack.pop()[0] is not module:
@@ -118,7 +119,7 @@ class _Notes:
 
     # Nodes
 
-    def on_node(self, node: Any, results: Sequence[Any], operands: Sequence[Any]) -> None:
+    def on_node(self, node: Node, results: Sequence[Any], operands: Sequence[Any]) -> None:
         """A node was recorded."""
         origin = origin_of(node)
         site = user_site(2) if origin is None or origin.code is None else origin[:2]
@@ -129,7 +130,8 @@ class _Notes:
 
     # Public functions
 
-    def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+    def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (),
+                           kwargs: dict[str, Any] | None = None) -> Any:
         result = func(*args, **(kwargs or {}))
         if isinstance(result, TensorBase) and result._edge is None and result._array.dtype.kind in "fcV":
             self.look(func, args, result)
@@ -157,7 +159,7 @@ def noted_of(node: Node) -> Noted | None:
     return inside if isinstance(inside, Noted) else None
 
 
-def _bad_result(node: Any, results: Sequence[Any], operands: Sequence[Any]) -> Any:
+def _bad_result(node: Node, results: Sequence[Any], operands: Sequence[Any]) -> Any:
     """What anomaly mode notes of a node that made non-finite values of finite ones; None for other nodes."""
     for result in results:
         array = getattr(result, "_array", result)
@@ -174,7 +176,7 @@ def _why(function: Any) -> str:
     """Why the result of a function is a constant: 'detach', 'data', 'no_grad' …; '' if it does not cut a graph."""
     name: str = getattr(function, "__name__", "")
     if name == "__get__":
-        return "data" if function.__self__ is Results.tensor.data else ""
+        return "data" if function.__self__ is DISPATCH.tensor.data else ""
     if name in _CUTTING:
         return name
     if local.thread.grad or name.endswith("_like") or name.startswith(("new_", "_")):

@@ -18,7 +18,7 @@ import numpy as np
 from ..autograd.function_node import FunctionNode
 from ..foundations.modes import local
 from ..graph.engine import Pass
-from ..graph.hooks import Users
+from ..graph.hooks import USER_HOOKS
 from ..graph.node import AccumulateGrad, Node
 from ..tensors.arguments.generator import fork_rng
 from ..tensors.recording.gradients import run_backward
@@ -93,7 +93,7 @@ class ObservedPass(Pass):
     def _array(self, value: Any) -> Any:
         return value if value is None or self.recorder is None else self.recorder.array(value)
 
-    def _full_step(self, node: Any, cotangent: Any) -> None:
+    def _full_step(self, node: Node, cotangent: Any) -> None:
         hooks = node.hooks
         if hooks is None or not hooks.retain:
             super()._full_step(node, cotangent)
@@ -107,7 +107,7 @@ class ObservedPass(Pass):
     def _capture(self, node: Any, cotangents: list[Any]) -> None:
         self.steps[-1].arrived([self._array(g) for g in cotangents], self.pictures)
 
-    def _results(self, node: Any, cotangents: list[Any]) -> Sequence[Any]:
+    def _results(self, node: Node, cotangents: list[Any]) -> Sequence[Any]:
         step = self.steps[-1]
         step.arrived([self._array(g) for g in cotangents], self.pictures)
         began = perf_counter()
@@ -115,7 +115,7 @@ class ObservedPass(Pass):
         step.time = perf_counter() - began
         return results
 
-    def _hand_on(self, node: Any, cotangents: list[Any], results: Sequence[Any]) -> None:
+    def _hand_on(self, node: Node, cotangents: list[Any], results: Sequence[Any]) -> None:
         step = self.steps[-1]
         sound = step.gradient is not None and not step.gradient["nans"] and not step.gradient["infs"]
         for place, (edge, result) in enumerate(zip(node.edges, results, strict=True)):
@@ -138,7 +138,7 @@ class ObservedPass(Pass):
         local.thread.grad = self.grad
         on_tensor = leaf.variable._backward_hooks
         if on_tensor:
-            (cotangent,) = self._called(lambda shown: [Users.call(on_tensor, shown[0])], cotangent)
+            (cotangent,) = self._called(lambda shown: [USER_HOOKS.call(on_tensor, shown[0])], cotangent)
         if leaf.hooks is not None and leaf.hooks.pre:
             (cotangent,) = self._called(leaf.hooks.before, cotangent)
         self.steps.append(step := Step(leaf))
@@ -156,7 +156,7 @@ def _alone(order: Sequence[Any]) -> set[tuple[Any, int]]:
     return {to for to, times in count.items() if times == 1 and to[0].outputs == 1 and not _has_hooks(to[0])}
 
 
-def _has_hooks(node: Any) -> bool:
+def _has_hooks(node: Node) -> bool:
     return node.hooks is not None or (isinstance(node, AccumulateGrad) and bool(node.variable._backward_hooks))
 
 
@@ -240,7 +240,7 @@ def _unchanged(nodes: Sequence[Any]) -> Iterator[dict[int, tuple[Any, Any]]]:
             leaf._grad_meta.grad = gradient
 
 
-def _hooks_of(node: Any) -> Iterator[Any]:
+def _hooks_of(node: Node) -> Iterator[Any]:
     """The dictionaries of the hooks that a pass may call at a node."""
     if isinstance(node, AccumulateGrad) and node.variable._backward_hooks:
         yield node.variable._backward_hooks

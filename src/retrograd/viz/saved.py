@@ -9,6 +9,7 @@ import numpy as np
 
 from ..autograd.function_node import FunctionNode, SavedOutput
 from ..autograd.memory import owner_below, saved_by
+from ..foundations.dtypes import Array
 from ..graph.node import AccumulateGrad, Node, OpNode
 from ..graph.packed import Converted, Indices, Parcel
 from ..graph.versions import count
@@ -32,7 +33,7 @@ class SavedValues:
         """The saved values of a node, in the order of their names."""
         return [self._described(name, value) for name, value in named_values(node)]
 
-    def shown(self, array: Any) -> Facts | None:
+    def shown(self, array: Array) -> Facts | None:
         """The statistics and the picture of the value of a leaf; None for an array that is not NumPy's."""
         facts = self._facts(array) if isinstance(array, np.ndarray) else None
         return None if facts is None else {"stats": facts["stats"], "picture": facts["picture"]}
@@ -50,7 +51,7 @@ class SavedValues:
             return {"name": name, "value": f"what a hook on saved tensors made: {_text(value.packed)}"}
         return {"name": name, "value": _text(value)}
 
-    def _facts(self, array: Any) -> Facts:
+    def _facts(self, array: Array) -> Facts:
         key = (array.__array_interface__["data"][0], array.shape, array.strides, array.dtype)
         if key not in self.seen:
             self.seen[key] = array, {                    # the array is kept, so that no other has its address

@@ -151,7 +151,7 @@ def bare(function: Any) -> Any:
             return function
 
 
-def _code(rule: Any) -> CodeType | None:
+def _code(rule: Callable[..., Any]) -> CodeType | None:
     code = getattr(bare(rule), "__code__", None)
     return code if isinstance(code, CodeType) else None
 
@@ -174,7 +174,7 @@ def _statements_in(file: str) -> list[tuple[int, int]]:
             for statement in ast.walk(_tree(file)) if isinstance(statement, ast.stmt)]
 
 
-def source_of(name: str, function: Any) -> Statement | None:
+def source_of(name: str, function: Callable[..., Any]) -> Statement | None:
     """The source of a function, under a name; None if it is not written in Python or cannot be read."""
     code = _code(function)
     place = None if code is None else _place(function)

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.dtypes import Array
+
 BINS = 24                                   # of a histogram
 FEW = 16                                    # elements of an array that is shown by its numbers
 SIDE = 64                                   # of an image, in pixels
@@ -33,7 +35,7 @@ def number(value: Any) -> float | str:
     return "nan" if value != value else "inf" if value > 0 else "-inf"
 
 
-def flat(array: Any) -> Any:
+def flat(array: Array) -> Any:
     """The elements of a NumPy array as floats in one dimension; of complex elements, the absolute values."""
     if array.dtype.kind == "c":
         array = np.abs(array)
@@ -145,7 +147,7 @@ def image(array: Any, pixels: int = SIDE * SIDE) -> Facts | None:
     return {"kind": "image", "width": columns, "height": rows, "values": values, "lo": number(low), "hi": number(high)}
 
 
-def _extremes(array: Any) -> tuple[float, float]:
+def _extremes(array: Array) -> tuple[float, float]:
     """The least and the greatest finite element; infinity and its negative if there is none."""
     low, high = inf, -inf
     for x in _parts(array):

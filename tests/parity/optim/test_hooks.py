@@ -13,10 +13,10 @@ import torch
 
 import retrograd
 from comparing.against_torch import compare
+from comparing.optimizers import usual_optimizers
 
 LIBRARIES = (torch, retrograd)
-NAMES = ["ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "RAdam", "RMSprop", "Rprop",
-         "SGD"]
+NAMES = usual_optimizers()
 
 
 def leaf(library: Any) -> Any:

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
+from comparing.optimizers import usual_optimizers
 from comparing.same_text import same
 
-OPTIMIZERS = ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Adadelta", "Adamax", "NAdam", "RAdam", "ASGD", "Rprop",
-              "Adafactor"]
 # What a group of an old state may lack.
 LACKING = {"modes": {"maximize", "capturable", "foreach", "differentiable", "fused"},
            "more": {"maximize", "capturable", "foreach", "differentiable", "fused", "amsgrad", "nesterov", "momentum",
@@ -47,7 +46,7 @@ def told(t: Any, name: str, lacking: set[str], numbers: bool) -> list[Any]:
     return [*found, {key: value for key, value in sorted(other.param_groups[0].items()) if key != "params"}, kinds]
 
 
-@pytest.mark.parametrize("name", OPTIMIZERS)
+@pytest.mark.parametrize("name", usual_optimizers())
 @pytest.mark.parametrize("lacking", LACKING)
 @pytest.mark.parametrize("numbers", [False, True])
 def test_a_state_is_loaded(name: str, lacking: str, numbers: bool) -> None:

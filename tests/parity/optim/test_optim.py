@@ -12,6 +12,7 @@ import torch
 
 import retrograd
 from comparing.against_torch import as_array, compare
+from comparing.optimizers import usual_optimizers
 
 LIBRARIES = (torch, retrograd)
 SGD: list[dict[str, Any]] = [
@@ -40,6 +41,7 @@ FORMULAS: dict[str, list[dict[str, Any]]] = {
 CASES = [*(("SGD", options) for options in SGD), *(("Adam", options) for options in ADAM),
          *(("AdamW", options) for options in ADAM if "decoupled_weight_decay" not in options),
          *((name, options) for name, several in FORMULAS.items() for options in several)]
+assert {name for name, _ in CASES} == {*usual_optimizers()}
 
 
 def gradients(shape: tuple[int, ...], dtype: str, steps: int) -> list[np.ndarray[Any, Any]]:

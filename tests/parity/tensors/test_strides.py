@@ -130,3 +130,37 @@ def test_strides_of_losses_of_elements(name: str, weighted: bool) -> None:
             by_x, = library.autograd.grad(loss, x, library.ones_like(loss))
             found.append((loss.stride(), by_x.stride()))
         assert found[0] == found[1], (shape, order)
+
+
+# Products, and the shapes of their tensors for sizes n, k, m.
+PRODUCTS: dict[str, tuple[Any, Any]] = {
+    "mm": (lambda t, x, y: x.mm(y), lambda n, k, m: [(n, k), (k, m)]),
+    "matmul of a stack": (lambda t, x, y: x @ y, lambda n, k, m: [(2, n, k), (k, m)]),
+    "mv": (lambda t, x, y: x @ y, lambda n, k, m: [(n, k), (k,)]),
+    "bmm": (lambda t, x, y: t.bmm(x, y), lambda n, k, m: [(2, n, k), (2, k, m)]),
+    "addmm": (lambda t, x, y, z: t.addmm(z, x, y, alpha=2, beta=3), lambda n, k, m: [(n, k), (k, m), (m,)]),
+    "linear": (lambda t, x, y, z: t.nn.functional.linear(x, y, z), lambda n, k, m: [(n, k), (m, k), (m,)]),
+    "linear without bias": (lambda t, x, y: t.nn.functional.linear(x, y), lambda n, k, m: [(n, k), (m, k)]),
+    "linear of a stack": (lambda t, x, y, z: t.nn.functional.linear(x, y, z),
+                          lambda n, k, m: [(2, n, k), (m, k), (m,)]),
+    "einsum": (lambda t, x, y: t.einsum("ij,kj->ik", x, y), lambda n, k, m: [(n, k), (m, k)]),
+}
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_strides_of_gradients_of_products(name: str) -> None:
+    """Programs flatten what `torch.autograd.grad` returns with `view`, which needs the very strides of PyTorch."""
+    function, shapes = PRODUCTS[name]
+    for seed in range(60):
+        draw = random.Random(seed)
+        sizes = shapes(*[draw.choice([1, 2, 3, 5]) for _ in range(3)])
+        turned = [draw.random() < 0.5 for _ in sizes]
+        found = []
+        for library in (torch, retrograd):
+            x = [library.ones(shape[::-1]).permute(*range(len(shape))[::-1]) if turn else library.ones(shape)
+                 for shape, turn in zip(sizes, turned)]
+            leaves = [tensor.requires_grad_() for tensor in x]
+            out = function(library, *leaves)
+            found.append([[s for s, n in zip(g.stride(), g.shape) if n > 1]
+                          for g in library.autograd.grad(out.square().sum(), leaves)])
+        assert found[0] == found[1], (sizes, turned)

@@ -10,6 +10,7 @@ import pytest
 
 import retrograd as torch
 import retrograd.nn.functional as F
+from comparing.optimizers import usual_optimizers
 from needing import needs
 from retrograd import nn
 
@@ -33,6 +34,7 @@ OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
     "ASGD with a mean": lambda p: torch.optim.ASGD(p, t0=1, weight_decay=0.1),
     "NAdam, decoupled": lambda p: torch.optim.NAdam(p, decoupled_weight_decay=True, weight_decay=0.1, maximize=True),
 }
+assert {name.replace(",", "").split()[0] for name in OPTIMIZERS} == {*usual_optimizers()}
 NEAR = {"numpy": 0.0, "llvm": 1e-4}
 
 

@@ -11,7 +11,7 @@ import pytest
 import retrograd as torch
 from comparing.dispatch_calls import CALLS
 from retrograd.foundations.modes import local
-from retrograd.tensors.recording.overriding import Attention
+from retrograd.tensors.state.dispatch import DISPATCH
 from retrograd.utils._python_dispatch import (
     TorchDispatchMode,
     _disable_current_modes,
@@ -181,7 +181,7 @@ def test_errors_in_a_mode_leave_nothing_behind() -> None:
     assert local.thread.passing is before
     assert _get_current_dispatch_mode() is None
     assert local.thread.transform is None
-    assert Attention.inert
+    assert DISPATCH.inert
 
 
 def test_other_threads_do_not_see_a_mode() -> None:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from retrograd import ops
+from op_table.queries import stated_ops
 from retrograd.ops.framework import Op, called_as_ufunc
 
 DTYPES = (np.float32, np.float64, np.float16, np.int64, np.int32, np.uint8, np.bool_, np.complex64)
 OPTIONS: tuple[tuple[Any, ...], ...] = ((), (0.5,), (1,), (0, 1))
-MODULES = [importlib.import_module(module.name) for module in pkgutil.walk_packages(ops.__path__, ops.__name__ + ".")]
-OPS = sorted({op for module in MODULES for op in vars(module).values() if isinstance(op, Op)
-              and called_as_ufunc(op.kernel) and not isinstance(op.kernel, np.ufunc)}, key=lambda op: op.name)
+OPS = sorted([op for op in stated_ops() if called_as_ufunc(op.kernel) and not isinstance(op.kernel, np.ufunc)],
+             key=lambda op: op.name)
 
 
 def calls(op: Op) -> Iterator[tuple[tuple[Any, ...], Any]]:
@@ -28,7 +25,8 @@ def calls(op: Op) -> Iterator[tuple[tuple[Any, ...], Any]]:
             arrays = [np.abs(numbers.normal(size=(3, 3)) * 3).astype(dtype) for _ in range(op.arity)]
             try:
                 yield (*arrays, *options), np.asarray(op.kernel(*arrays, *options))
-            except (IndexError, NotImplementedError, RuntimeError, TypeError, ValueError, np.exceptions.ComplexWarning):
+            except (IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError,
+                    np.exceptions.ComplexWarning):
                 continue
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,9 +10,9 @@ import numpy as np
 import pytest
 
 import retrograd as torch
+from op_table.queries import stated_ops
 from op_table.sparse import SPARSE
 from op_table.table import TABLE, Entry
-from retrograd import ops
 from retrograd.ops import basic
 from retrograd.ops.framework import Op
 
@@ -259,13 +257,6 @@ def check_elementwise(entry: Entry, arrays: list[Array]) -> None:
         np.testing.assert_allclose(a[same], b[same], rtol=1e-13, atol=0.0)
 
 
-def all_ops() -> set[Op]:
-    """Every operator stated in retrograd.ops that has a rule, and its in-place form."""
-    modules = [importlib.import_module(m.name) for m in pkgutil.walk_packages(ops.__path__, "retrograd.ops.")]
-    stated = {v for m in modules for v in vars(m).values() if isinstance(v, Op)}
-    return {op for v in stated for op in (v, v.written) if op.steps}
-
-
 ALWAYS = (a_recorded_pass_gives_the_gradients_of_a_raw_one, inputs_in_any_layout_give_the_same)
 IF_THE_GRADIENT_IS_THAT_OF_THE_VALUES = (
     rules_agree_with_finite_differences, second_derivatives_agree_with_finite_differences,
@@ -283,7 +274,9 @@ def test_derivatives(case: Case) -> None:
 
 def test_the_table_reaches_every_operator() -> None:
     # Two operators lay out memory anew: for a gradient that a leaf gets, and for the results of transforms.
-    missing = all_ops() - {basic.copy, basic.copy_into}
+    # PyTorch refuses the copy of `view_as_complex` if its input requires grad, so no entry can call it.
+    missing = {op for op in stated_ops() if op.steps and op.node_name != "ViewAsComplexBackward0_copy"} - {
+        basic.copy, basic.copy_into}
     for case in EVERY:
         missing -= forward_ops(case)
     for case in CASES:                                     # most are reached already

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import ast
-import importlib
-import pkgutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +13,8 @@ import numpy as np
 import pytest
 
 import retrograd as torch
+from op_table.queries import stated_in, stated_ops
 from reading.packages import Package
-from retrograd import ops
 from retrograd.nn.utils import clip_grad
 from retrograd.ops import basic, lacking, reductions, shape, sparse, view_copies
 from retrograd.ops.elementwise import arithmetic, comparison
@@ -33,24 +31,7 @@ from retrograd.tensors.transforms.randomness import RANDOM
 from retrograd.tensors.transforms.views import DIMS
 from retrograd.viz import facts
 
-
-def ops_in(value: Any) -> Iterator[Op]:
-    if isinstance(value, Op):
-        yield from (value, value.written)
-    elif isinstance(value, dict):
-        yield from ops_in([*value.values()])
-    elif isinstance(value, (list, tuple)):
-        for part in value:
-            yield from ops_in(part)
-
-
-def stated(modules: Iterable[Any]) -> set[Op]:
-    """The operators to which modules give names, themselves or in lists, or in dicts as values."""
-    return {op for module in modules for value in vars(module).values() for op in ops_in(value)}
-
-
-OF_THE_LAYER = stated([importlib.import_module(m.name) for m in pkgutil.walk_packages(ops.__path__, "retrograd.ops.")])
-EVERY = OF_THE_LAYER | stated([clip_grad, together])
+EVERY = stated_ops() | stated_in([clip_grad, together])
 
 
 def without_operator(tables: Iterable[Table[Any, Any]], every: set[Op]) -> list[Any]:
@@ -86,7 +67,7 @@ def without_rule(ops: Iterable[Op]) -> list[Op]:
 def test_each_operator_has_a_rule_for_batches_or_names_its_dims() -> None:
     """Sparse arrays are no samples, and the arguments of `call` are a function's."""
     of_sparse = {*sparse.OWN, sparse.dense, sparse.coo_of_compressed, sparse.placed_at}
-    assert {*without_rule(OF_THE_LAYER)} - of_sparse == {basic.call}
+    assert {*without_rule(stated_ops())} - of_sparse == {basic.call}
 
 
 def test_an_operator_without_a_rule_is_found() -> None:

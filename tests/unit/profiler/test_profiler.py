@@ -12,7 +12,7 @@ import pytest
 import retrograd as torch
 from retrograd.autograd.profiler import FunctionEvent, profile, record_function
 from retrograd.foundations.modes import ThreadState, local
-from retrograd.tensors.state.base import Results
+from retrograd.tensors.state.dispatch import DISPATCH
 
 functional = torch.nn.functional
 ENGINE = "autograd::engine::evaluate_function: "
@@ -42,7 +42,7 @@ def leaf(*shape: int) -> Any:
 def nothing_is_in_place() -> bool:
     """Whether kernels are called plainly, nobody observes, and plain tensors pass without a look."""
     thread = local.thread
-    return thread.observer is None and thread.transform is None and Results.plain is Results.tensor
+    return thread.observer is None and thread.transform is None and DISPATCH.plain is DISPATCH.tensor
 
 
 @pytest.fixture(autouse=True)

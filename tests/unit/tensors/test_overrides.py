@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.tensors.recording.overriding import Attention
-from retrograd.tensors.state.base import Results
+from retrograd.tensors.state.dispatch import DISPATCH
 
 functional, overrides = torch.nn.functional, torch.overrides
 
@@ -284,9 +283,9 @@ def test_a_plain_tensor_is_not_slower_after_a_class_was_derived_from_tensor() ->
     class Derived(torch.Tensor):
         pass
 
-    assert Results.plain is torch.Tensor
-    assert Derived not in Attention.inert
-    assert torch.Tensor in Attention.inert
+    assert DISPATCH.plain is torch.Tensor
+    assert Derived not in DISPATCH.inert
+    assert torch.Tensor in DISPATCH.inert
 
 
 def test_the_frames_of_functions_that_ask_can_be_looked_into() -> None:

@@ -1,4 +1,4 @@
-"""Settings about compiled graphs and streams of devices, of which there are none."""
+"""Settings about compiled graphs and streams of devices. There are no such streams."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ Node.register(node.Node)
 Node.register(BackwardCFunction)
 
 
-def get_gradient_edge(tensor: Any) -> GradientEdge:
+def get_gradient_edge(tensor: TensorBase) -> GradientEdge:
     """The edge that the gradient of `tensor` goes along: its node, and the number of the node's output.
 
     `autograd.grad` and `backward` take the edge instead of the tensor. The edge does not keep the tensor alive. Raises
@@ -141,7 +141,7 @@ class _All:
         # For each pass: how many gradients are due, the gradients that arrived, and their places.
         self.gathered: WeakKeyDictionary[Pass, tuple[int, list[Any], list[int]]] = WeakKeyDictionary()
 
-    def seen(self, index: int, gradient: Any) -> None:
+    def seen(self, index: int, gradient: TensorBase) -> None:
         """Note the gradient of one of the tensors, in the running pass."""
         walk = _under_way()
         with self.lock:
@@ -165,7 +165,7 @@ class _Any:
         self.seen: WeakSet[Pass] = WeakSet()
         functools.update_wrapper(self, hook)
 
-    def __call__(self, gradient: Any) -> None:
+    def __call__(self, gradient: TensorBase) -> None:
         walk = _under_way()
         with self.lock:
             if walk in self.seen:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F32, F64
+from ...foundations.dtypes import F32, F64, Array
 from ...kernels.native.threads import in_parts
 from ...kernels.rows import BLOCK as SUMMED, part_of_sum, sum_of_parts
 from ...ops.framework import called_as_ufunc
@@ -23,7 +23,6 @@ from ..passes.fusing import Unit, is_reduction
 from ..program.lines import Line, Value, last_uses
 from .python_source import Source, write_text
 
-Array = np.ndarray[Any, Any]
 # The number of elements of a block. Threads meet at the interpreter's lock between calls: with a tenth of this, two
 # threads take as long as one.
 BLOCK = 3 << 16

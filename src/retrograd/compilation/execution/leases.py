@@ -19,13 +19,13 @@ from weakref import getweakrefcount
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...graph import ownership, versions
 from ...graph.ownership import HELD_ONCE, getrefcount
 from ...kernels.layout import address, owner_of
-from ...tensors.state.base import Results, plain
+from ...tensors.state.base import plain
+from ...tensors.state.dispatch import DISPATCH
 from ..program.stand_ins import seen_in
-
-Array = np.ndarray[Any, Any]
 
 
 class Lease:
@@ -62,7 +62,7 @@ class Lease:
         has not changed.
         """
         references, tensor = getrefcount(*(meta.grad,)), meta.grad           # counted before a variable here holds it
-        return (references == HELD_ONCE and type(tensor) is Results.tensor and tensor._array is self.array
+        return (references == HELD_ONCE and type(tensor) is DISPATCH.tensor and tensor._array is self.array
                 and tensor._grad_meta is None and tensor._edge is None and not tensor.__dict__
                 and not getweakrefcount(tensor))
 
@@ -125,7 +125,7 @@ class Leases:
             lease.settle()
 
     def take_back(self) -> None:
-        """Take all memory back. The plan goes on with other memory in the place of what the program holds."""
+        """Take all memory back. The plan goes on with other memory in place of what the program holds."""
         if self._moving is not None:
             self._return(*self._moving)
         held = [lease for lease in self.by_place.values() if HELD_ONCE < 0 or not lease.is_free()]
@@ -162,7 +162,7 @@ class Leases:
                 lease.names, lease.slots = names[id(lease.memory)], [pair for pair in found if len(pair[1])]
 
     def _move(self, leases: list[Lease]) -> None:
-        """Have the plan use the memory that it left before, or new memory, in the place of that of some leases."""
+        """Have the plan use the memory that it left before, or new memory, in place of that of some leases."""
         name, present = leases[0].name, Left(leases, self.scope)
         other = self.left.get(name)
         self._moving = present, leases
@@ -183,7 +183,7 @@ class Leases:
         self._moving = None
 
     def _begin(self, leases: list[Lease], present: Left) -> None:
-        """Use new memory in the place of the present one."""
+        """Use new memory in place of the present one."""
         start, memory = address(present.memory), np.empty_like(present.memory)
         for name, array in present.named.items():
             self.scope[name] = seen_in((memory, 0), array, address(array) - start)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...kernels.layout import dense, steps
 from ...ops.basic import clone
 from ...ops.framework import called_as_ufunc
@@ -25,7 +26,6 @@ from .leases import Lease, Leases
 from .python_source import FIRST_LINE, Source, direct, write_text
 from .storage import COPIED, Storage, rows_of
 
-Array = np.ndarray[Any, Any]
 # A loop of more elements than this runs in blocks.
 BLOCKED = 32_768
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...kernels.layout import dense
 from ...kernels.rows import LARGE_SUM
 from ...ops.framework import Op, called_as_ufunc
@@ -57,7 +58,7 @@ class Source:
         given = [*[self.argument(arg, text) for arg in args], *[f"{key}={value}" for key, value in options.items()]]
         return f"{self.name(function, 'f')}({', '.join(given)})"
 
-    def write(self, function: Any, args: Sequence[Any], text: Callable[[int], str], out: str) -> str:
+    def write(self, function: Callable[..., Any], args: Sequence[Any], text: Callable[[int], str], out: str) -> str:
         """The text of a call that writes its result into `out`; `...` is new memory.
 
         Positional arguments are quicker than keywords.
@@ -129,7 +130,7 @@ def direct(line: Line, values: list[Value]) -> Callable[[Source, Callable[[int],
     return None
 
 
-def _by_blas(x: Any, y: Any) -> bool:
+def _by_blas(x: Array, y: Array) -> bool:
     """Whether the kernel of a product of matrices is `dot` alone."""
     return 0 not in x.strides and 0 not in y.strides and x.ndim == y.ndim == 2 and x.dtype == y.dtype and (
         y.size <= 4096 or not y.flags.f_contiguous)

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...kernels.layout import address, dense
 from ..passes.fusing import Unit
 from ..passes.stacks import Rows, Stacks
 from ..program.lines import Line, Program, Ref, Value, replaced
 from ..program.stand_ins import ALIGNED, Reserved, reserve, seen_in
 
-Array = np.ndarray[Any, Any]
 # A result of at most so many bytes is computed in a buffer, and copied for the program.
 COPIED = 4096
 
@@ -141,7 +141,7 @@ class Storage:
         return done
 
     def settle(self, scope: dict[str, Any], tables: Sequence[Array]) -> None:
-        """Put real memory in the place of the stand-ins: in arrays of a scope, and in tables of addresses."""
+        """Put real memory in place of the stand-ins: in arrays of a scope, and in tables of addresses."""
         size, (memory, start) = self._arena.size, self._place
         self.bytes += size
         moved(scope, tables, (address(memory) + start, size), np.empty(size, np.uint8))

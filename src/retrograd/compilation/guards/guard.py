@@ -48,7 +48,7 @@ class Guard:
         """The source of the function."""
         return "\n".join([*HEAD, *map(str, self.lines), f"  return [{', '.join(self.returned)}]", *TAIL])
 
-    def __call__(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    def __call__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         return type(self.check(function, args, kwargs)) is list
 
     def why(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:

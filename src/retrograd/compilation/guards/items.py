@@ -151,7 +151,7 @@ class ItemLines(Lines):
             self.lines.append(f"  d{item.number} = {self.name(item)}.__dict__")
 
     def count(self, item: Item) -> None:
-        """Write a line that compares the number of attributes, without those that do not matter."""
+        """Write a line that compares the number of attributes that matter."""
         d, (size, absent, _) = f"d{item.number}", item.facts
         extra = "".join([f" - ({name!r} in {d})" for name in absent])
         self.test(f"len({d}){extra} != {size}", self.name(item), Check(item.words, "attributes", OBJECT, None))

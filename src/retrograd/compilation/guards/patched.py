@@ -6,7 +6,7 @@ import gc
 from types import MappingProxyType
 from typing import Any
 
-from ...tensors.state.base import Results
+from ...tensors.state.dispatch import DISPATCH
 from ..program.constants import MISSING
 from ..reach.items import OBJECT, State
 from ..reach.patches import classes, places
@@ -30,7 +30,7 @@ def write(writer: Lines, state: State) -> None:
             writer.test(f"{place.name!r} in {known}", f"{known}[{place.name!r}]", check)
         else:
             writer.test(f"{known}[{place.name!r}] is not {value}", f"{known}[{place.name!r}]", check)
-    for number, cls in enumerate([Results.tensor, *classes(state.items)]):
+    for number, cls in enumerate([DISPATCH.tensor, *classes(state.items)]):
         known = writer.constant(f"w{number}", _attributes(cls))
         writer.test(f"len({known}) != {len(vars(cls))}", "None", Check(cls.__name__, "attributes", OBJECT, cls))
 

@@ -40,7 +40,7 @@ def constant(value: Any, dtype: np.dtype[Any]) -> str:
 
 
 class Module:
-    """The text of a module: its functions, and those that it calls. `thorough` asks LLVM for its best code."""
+    """The text of a module: its functions, and the functions that it calls. `thorough` asks LLVM for its best code."""
 
     def __init__(self, host: Host, thorough: bool = True) -> None:
         self.host, self.thorough = host, thorough
@@ -152,7 +152,7 @@ class Code:
     def function(self, header: str, result: str = "void") -> str:
         """The text of the function that consists of the lines. The header has what stands before the brace.
 
-        The stack is aligned to vectors, since those that do not stay in registers lie there.
+        The stack is aligned to vectors, since vectors that do not stay in registers lie there.
         """
         return "\n".join([f'define {header} nounwind "stackrealign" {{', "entry:", *self.entry, *self.lines,
                           f"  ret {result}", "}"])

@@ -6,8 +6,7 @@ from collections.abc import Container, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from ...foundations.dtypes import Array
 from ...ops.linalg.matrix import bmm, mm
 from ...ops.reductions import sum_all
 from ...tensors.recording.inplace import write_over
@@ -81,11 +80,11 @@ def product(line: Line, values: list[Value], slots: tuple[int, int, int]) -> Pro
     return Product(slots, m, n, k, (False, turned), out.dtype, sizes, _stacks(likes))
 
 
-def _steps(array: np.ndarray[Any, Any]) -> list[int]:
+def _steps(array: Array) -> list[int]:
     return [step // array.itemsize for step in array.strides]
 
 
-def _stacks(likes: Sequence[np.ndarray[Any, Any]]) -> tuple[Stack, ...]:
+def _stacks(likes: Sequence[Array]) -> tuple[Stack, ...]:
     """The dims around matrices. Those that can be joined are one."""
     stacks: list[Stack] = []
     for number, *steps in zip(likes[0].shape[:-2], *map(_steps, likes)):

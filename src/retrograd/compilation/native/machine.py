@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...kernels.layout import address
 from ...kernels.native.door import ctypes
 from ...kernels.native.threads import in_parts
@@ -236,7 +237,7 @@ class Native:
                 self._pieces.append(self.builder.entry(module, [item for item in items if isinstance(item, _Inside)]))
             self._pieces += [item for item in items if isinstance(item, _Large)]
 
-    def __call__(self, table: np.ndarray[Any, Any]) -> None:
+    def __call__(self, table: Array) -> None:
         """Run all loops in order. The addresses in the table may change from call to call, and so may the table."""
         known, place = self._last
         if table is not known:

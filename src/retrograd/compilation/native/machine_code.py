@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...kernels.layout import address
 from ..execution.numpy_code import NumPyCode
 from ..passes.fusing import Unit
@@ -18,8 +19,6 @@ from .lowered import Lowered, lowered, numbers_known, product
 from .machine import Builder, Placed
 from .recurrent import Steps
 from .walks import steps_of, with_native_steps
-
-Array = np.ndarray[Any, Any]
 
 
 class MachineCode(NumPyCode):

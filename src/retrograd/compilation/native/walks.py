@@ -1,4 +1,4 @@
-"""The steps of recurrent layers in machine code, in the place of those that their kernels walk with NumPy."""
+"""The steps of recurrent layers in machine code. They replace the steps that the kernels make with NumPy."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...kernels.layout import address
 from ...kernels.networks.sequences import CACHED_BYTES
 from ...ops.framework import Op
@@ -16,8 +17,6 @@ from ..program.lines import Line, Ref, Value, plain_call
 from .cells import GRU, LSTM, RNN_RELU, RNN_TANH
 from .machine import Builder, Native
 from .recurrent import Cell, Steps
-
-Array = np.ndarray[Any, Any]
 
 _FORWARD: dict[Op, Cell] = {ops.lstm_layer: LSTM, ops.gru_layer: GRU, ops.rnn_tanh_layer: RNN_TANH,
                             ops.rnn_relu_layer: RNN_RELU}

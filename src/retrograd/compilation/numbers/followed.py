@@ -1,6 +1,6 @@
 """Learning rates that the program itself reads or writes in a call, as in `optimizer.param_groups[0]["lr"] = 0.1`.
 
-A stand-in for a number (`numbers`) is in the place of such a rate while a call is traced. The step of the optimizer
+A stand-in for a number (`numbers`) replaces such a rate while a call is traced. The step of the optimizer
 reads the rate from an `OptionMemory`. Before each run of the plan, the recipe computes the rate of the step, from what
 the guard has found, and writes it there.
 """
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...optim.option_memory import Option, OptionMemory
 from ..program.expressions import Expression, constant
 from ..program.formulas import Formulas, Making
@@ -19,11 +20,9 @@ from ..reach.items import Item, State
 from ..reach.put_off import READING, WHERE
 from ..reach.strict import may_be_strict
 
-Array = np.ndarray[Any, Any]
-
 
 def may_follow(state: State) -> bool:
-    """Whether stand-ins can be in the places of learning rates that the program may read or write."""
+    """Whether stand-ins can replace learning rates that the program may read or write."""
     return READING & state.mentioned == WHERE and not may_be_strict(state)
 
 

@@ -4,7 +4,7 @@ A counter is another number in each call, so a plan cannot have the number in it
 gets memory of its own. Before each run of the plan, the recipe computes the number from what the guard has found, and
 writes it there. A line copies the memory, so a backward pass that runs later has the number of its own call.
 
-Operators that take numbers as options are taken apart into those that take arrays. The results have the same bits.
+Operators that take numbers as options are taken apart into operators that take arrays. The results have the same bits.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...foundations.modes import local
 from ...ops.basic import clone
 from ...ops.elementwise.arithmetic import (
@@ -36,7 +37,6 @@ from ...tensors.recording.inplace import check_overlaps, write_over
 from ..program.expressions import Expression
 from ..program.stand_in_numbers import STAND_INS
 
-Array = np.ndarray[Any, Any]
 # The dtypes of operands: a number becomes an element of these without an error, or with one that declines the call.
 _KINDS = "fdl"
 # What `taken_apart` returns for a call that it does not take apart.

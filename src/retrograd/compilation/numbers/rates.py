@@ -8,11 +8,12 @@ optimizer reads the options.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...optim.elementwise import ElementsOptimizer
 from ...optim.option_memory import Option, OptionMemory, sides
 from ...optim.schedules import LRScheduler
@@ -23,7 +24,9 @@ from ..reach.put_off import READING, is_put_off
 from .followed import Followed, Preparing, may_follow
 from .traced_numbers import Numbers
 
-Array = np.ndarray[Any, Any]
+if TYPE_CHECKING:
+    from ...optim.optimizer import Optimizer
+
 # The dtypes of parameters whose step is a line of the plan.
 _STEPPED = "fd"
 # The memory of each optimizer, by the group and by what its options decide. All plans read this memory.
@@ -73,7 +76,7 @@ class Rates:
 
     def preparing(self, numbers: Numbers, given: int) -> Preparing | None:
         """What writes the rates of a repetition, and its other numbers, to memory; None if all of them are there.
-        `given` is the place of the first counted number among those that the guard returns.
+        `given` is the place of the first counted number among the values that the guard returns.
         """
         read = [(each.option, each.rate) for each in (self.followed or {}).values() if each.rate is not None]
         expressions = [*[rate for _, rate in read], *numbers.operands.expressions]
@@ -87,7 +90,7 @@ class Rates:
                 for array in derived.arrays]
 
 
-def _memory(optimizer: Any, group: dict[str, Any], only: str | None) -> tuple[OptionMemory, dict[str, Option]]:
+def _memory(optimizer: Optimizer, group: dict[str, Any], only: str | None) -> tuple[OptionMemory, dict[str, Option]]:
     """The memory of a group, with the present values in it, and those options that it can take other values of: all of
     them, or the option `only`.
     """

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ...optim.combined_schedules import ReduceLROnPlateau
 from ...optim.schedules import LRScheduler
-from ...tensors.state.base import Results, TensorBase
+from ...tensors.state.base import TensorBase
+from ...tensors.state.dispatch import DISPATCH
 from ..program.expressions import Expression, constant
 from ..program.stand_in_numbers import KINDS
 from ..program.undoing import Undo
@@ -72,7 +73,7 @@ class Stepped(NamedTuple):
 
 
 def _with_parts(schedule: LRScheduler) -> Iterator[LRScheduler]:
-    """A schedule, and those that it is made of."""
+    """A schedule, and the schedules that it is made of."""
     yield schedule
     for part in vars(schedule).get("_schedulers", ()):
         yield from _with_parts(part)
@@ -84,7 +85,7 @@ def _measure(schedule: LRScheduler, args: tuple[Any, ...], kwargs: dict[str, Any
     if type(schedule) is not ReduceLROnPlateau or len(given) != 1 or not {*kwargs} <= {"metrics"}:
         return None
     value = given[0]
-    if type(value) is Results.tensor and value._array.size == 1 and value._array.dtype.kind in "fiu":
+    if type(value) is DISPATCH.tensor and value._array.size == 1 and value._array.dtype.kind in "fiu":
         value = value.item()
     if type(value) in KINDS.values():
         found: Expression = value.expression
@@ -143,12 +144,12 @@ class Schedules:
             self.steps.pop(0).make()
 
     def repeated(self, left: Finds) -> tuple[list[Stepped], list[Any]]:
-        """What makes the steps of a repetition: those before the results, and those that come last."""
+        """What makes the steps of a repetition: the steps before the results, and the last steps."""
         made, last = ([step.repeated(left) for step in steps] for steps in (self.made, self.steps))
         return made, last
 
     def put_back(self) -> None:
-        """Make no steps, and take back those that were made."""
+        """Make no steps, and take back the steps that were made."""
         self.steps.clear()
         while self.former:
             schedule, former = self.former.pop()
@@ -177,7 +178,7 @@ class Schedules:
         type(schedule).step(schedule, *args, **kwargs)
 
     def _follow(self, followed: dict[int, Followed], schedule: LRScheduler, measure: Expression | None) -> bool:
-        """Make a step at once. From then on, the rates are those that a repetition finds after the step.
+        """Make a step at once. From then on, the rates are the rates that a repetition finds after the step.
 
         Returns whether this is possible.
         """

@@ -42,13 +42,13 @@ def _is_number(value: Any) -> bool:
 
 
 class _Settling:
-    """Replaces stand-ins in containers: in place, but for those that cannot change, which are made again once."""
+    """Replaces stand-ins in containers: in place, or, if a container cannot change, in a copy that is made once."""
 
     def __init__(self) -> None:
         self.known: dict[int, tuple[Any, Any]] = {}
 
     def settled(self, value: Any) -> Any:
-        """The value that should be in the place of this one."""
+        """The value that should replace this one."""
         if type(value) in STAND_INS:
             return value.value
         if not isinstance(value, (list, tuple, dict, set, frozenset, deque)):
@@ -104,7 +104,7 @@ def _replace_in_holders(left: list[Number]) -> bool:
 
 
 def _exchange_everywhere(old: Any, new: Any, own: list[Any]) -> bool:
-    """Put a tuple in the place of another one in all that holds it, also in tuples, which are made again.
+    """Replace a tuple by another one in everything that holds it, also in tuples, which are made again.
 
     `own` are lists of this search, which hold the tuples, too. No function here may have `old` in a cell.
     """
@@ -121,7 +121,7 @@ def _exchange_everywhere(old: Any, new: Any, own: list[Any]) -> bool:
 
 
 def _with(outer: tuple[Any, ...], old: Any, new: Any) -> tuple[Any, ...]:
-    """A tuple with another part in the place of one of its parts."""
+    """A tuple in which another part replaces one of its parts."""
     parts = []
     for part in outer:
         parts.append(new if part is old else part)           # no comprehension, which might have a cell for `old`
@@ -150,7 +150,7 @@ def _settle_holder(holder: Any, settling: _Settling) -> bool:
 
 
 def _exchange(outer: Any, old: Any, new: Any) -> bool:
-    """Put a thing in the place of another one, in what holds it."""
+    """Replace a value by another one in what holds it."""
     if isinstance(outer, (list, deque)):
         for place, part in enumerate(outer):
             if part is old:

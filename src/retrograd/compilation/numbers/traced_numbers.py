@@ -1,4 +1,4 @@
-"""The numbers of one trace: those that the program reads from tensors, and those that its state counts in.
+"""The numbers of one trace: the numbers that the program reads from tensors, and the counters in its state.
 
 A look at a number that was read from a tensor ends the trace. A look at a number of the state has the guard ask for
 this number; a comparison of such numbers has the guard ask for the outcome.
@@ -12,7 +12,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from threading import get_ident
 from types import CodeType, FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from ..reach.strict import may_be_strict
 from .leaving_code import only_leaves
 from .operands import WHOLE, Operands, taken_apart
 from .settling import settle
+
+if TYPE_CHECKING:
+    from ...ops.framework import Op
 
 # So many outcomes a guard asks for. From then on, it asks for the numbers.
 _MOST_OUTCOMES = 1024
@@ -65,7 +68,7 @@ class Numbers:
         self.branches: list[tuple[Expression, Any]] = []   # that depend on numbers of tensors
         self.pinned: set[int] = set()                      # the numbers of items that the guard asks for
         self.wanted: list[Expression] = []                 # what a repetition makes, in its order
-        self.operands = Operands(tape)                     # those that operators take
+        self.operands = Operands(tape)                     # the numbers that operators take
         self.left: list[tuple[Any, Step]] = []             # things, and places in them that hold numbers
         self.changes_others = False                        # whether it changes things that may be others in each call
         self._made: list[weakref.ref[Any]] = []            # numbers that the program may hold
@@ -183,11 +186,11 @@ class Numbers:
             return None
         return self.operands.find(expression, dtype, self.follows)
 
-    def taken_apart(self, op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
+    def taken_apart(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
         """The result of a call that takes numbers of the state as options, if it is made of calls that take arrays."""
         return taken_apart(self.tape, op, call, args, write) if self._made and self.tape.reason is None else WHOLE
 
-    def plain(self, args: Any) -> Any:
+    def plain(self, args: tuple[Any, ...]) -> Any:
         """The arguments of an operator, with plain numbers."""
         return looked(args) if self._made else args
 
@@ -284,7 +287,7 @@ class Numbers:
         return [group[0] for group in self.groups if group[0].role == "number"]
 
     def place(self, expression: Expression) -> int:
-        """The place of a number among those that a repetition makes."""
+        """The place of a number among the numbers that a repetition makes."""
         for place, each in enumerate(self.wanted):
             if each is expression:
                 return place

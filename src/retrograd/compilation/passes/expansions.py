@@ -22,7 +22,7 @@ from ..program.lines import Line, Program, Ref, Value
 from .line_writer import LineWriter
 
 
-def _addmm(w: LineWriter, x: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> bool:
+def _addmm(w: LineWriter, x: Ref, mat1: Ref, mat2: Ref, beta: Any, alpha: Any) -> bool:
     like = w.result
     if beta != 1 or alpha != 1 or w.like(x).dtype != like.dtype or not like.flags.c_contiguous:
         return False
@@ -66,9 +66,9 @@ def _is_plain(line: Line, values: list[Value]) -> bool:
 
 def expanded(program: Program, table: Mapping[Op | str, Callable[..., bool]], native: bool,
              constants: dict[Any, Ref]) -> Program:
-    """The program with lines taken apart. The table has the operators of lines, and the names of those that write.
+    """The program with lines taken apart. The table has the operators of lines, and the names of operators that write.
 
-    `native` says whether the loops will be machine code. `constants` are those that were made, by their numbers.
+    `native` says whether the loops will be machine code. `constants` are the constants that exist, by their numbers.
     """
     lines: list[Line] = []
     for line in program.lines:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F64
+from ...foundations.dtypes import F64, Array
 from ...ops.basic import cast
 from ...ops.elementwise.arithmetic import add
 from ...ops.framework import Op
@@ -24,8 +24,7 @@ from ...optim.written import Number, Options, Unwritten, Written, computing, opt
 from ..program.lines import Arithmetic, Ref
 from .line_writer import LineWriter
 
-Array = np.ndarray[Any, Any]
-# The names of the state of a parameter, those that the formula has yet to make, the arrays, and the numbers.
+# The names of the state of a parameter, the names that the formula has yet to make, the arrays, and the numbers.
 Row = tuple[tuple[str, ...], tuple[str, ...], list[Ref], list[Ref]]
 
 

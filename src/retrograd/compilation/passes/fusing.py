@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ...foundations.dtypes import Array, Shape
 from ...kernels.layout import address, dense
 from ...ops.basic import cast, clone, copy
 from ...ops.choosing import choose
@@ -21,7 +22,6 @@ from ...ops.reductions import amax, sum_all, sum_dim
 from ..program.lines import Line, Program, Value, has_rare_types
 from . import effects
 
-Shape = tuple[int, ...]
 # Operators that compute element by element, but whose statements do not say so.
 ALSO_ELEMENTWISE = frozenset((cast, choose, clone, copy, hardswish_slope, threshold_backward, twice_ndtr))
 # The reductions that may end a loop. NumPy alone makes only sums so.
@@ -77,7 +77,7 @@ def _reads_elsewhere(line: Line, values: list[Value]) -> bool:
                 for number in line.reads[1:]])
 
 
-def _repeats(array: np.ndarray[Any, Any]) -> bool:
+def _repeats(array: Array) -> bool:
     """Whether elements of an array coincide, so that they cannot be written one by one."""
     return 0 in [stride for stride, size in zip(array.strides, array.shape, strict=True) if size > 1]
 
@@ -256,7 +256,7 @@ def _in_step(earlier: Line, later: Line, values: list[Value]) -> bool:
     return True
 
 
-def seen_as(array: np.ndarray[Any, Any], shape: Shape, other: Shape) -> np.ndarray[Any, Any] | None:
+def seen_as(array: Array, shape: Shape, other: Shape) -> Array | None:
     """An array, broadcast to `shape`, as a view of the shape `other`; None if there is no such view."""
     whole = np.broadcast_to(array, shape)
     if shape == other:

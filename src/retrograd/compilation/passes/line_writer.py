@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...ops.basic import call as of_arrays, clone
 from ...ops.framework import Op
 from ...tensors.recording.inplace import write_over
 from ..program.lines import Line, Ref, Value
 from ..program.stand_ins import stand_in
-
-Array = np.ndarray[Any, Any]
 
 
 class LineWriter:
@@ -24,7 +23,7 @@ class LineWriter:
         self.values, self.line, self.native, self.constants = values, line, native, constants
         self.lines: list[Line] = []
 
-    def like(self, argument: Any) -> Array:
+    def like(self, argument: Ref) -> Array:
         """The geometry of a value among the arguments."""
         value: Value = self.values[argument.number]
         return value.like

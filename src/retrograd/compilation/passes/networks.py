@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...kernels.networks.losses import check_classes
 from ...ops.basic import cast, look
 from ...ops.choosing import choose
@@ -32,7 +33,6 @@ from ...ops.reductions import amax, sum_all, sum_dim
 from ...ops.shape import unsqueeze
 from .line_writer import LineWriter
 
-Array = np.ndarray[Any, Any]
 Axes = tuple[int, ...]
 
 

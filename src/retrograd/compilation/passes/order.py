@@ -39,7 +39,7 @@ class Work:
         self.left = {"traced": len(program.lines)}
 
     def run(self, late: bool) -> None:
-        """Run the passes that are late, or those that are not. Late ones may run again, if they were interrupted."""
+        """Run the late passes, or the others. Late passes may run again if they were interrupted."""
         executor = "native" if self.native else "numpy"
         for each in PASSES:
             if each.late == late and each.executor in (executor, "both") and (each.sized or not self.sized):
@@ -65,7 +65,7 @@ def _on_program(change: Callable[[Program], Program], work: Work) -> int:
 
 
 def _release(work: Work) -> int:
-    """Let go of the arrays of the traced run, but for those that the plan reads. A plan asks only how they lie."""
+    """Let go of the arrays of the traced run, except arrays that the plan reads. A plan asks only how they lie."""
     program = work.program
     used = {number for line in program.lines for number in line.reads} | {*program.outputs}
     let_go(program.values, {number for number in used - {*work.given} if program.values[number].source != "line"})

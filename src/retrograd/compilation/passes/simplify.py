@@ -60,7 +60,7 @@ def without_detours(program: Program) -> Program:
 
 
 def _with(line: Line, instead: dict[int, int]) -> Line:
-    """The line with other values in the place of some of its arguments."""
+    """The line with other values in place of some of its arguments."""
     if instead.keys().isdisjoint(line.reads):
         return line
     return line._replace(args=replaced(line.args, Ref, lambda ref: Ref(instead.get(ref.number, ref.number))))

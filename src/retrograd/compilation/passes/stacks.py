@@ -87,7 +87,7 @@ class Stacks:
         self._run(small)
 
     def _run(self, units: list[Unit]) -> None:
-        """Arrange the lines of units. A line may run anywhere after those that it needs."""
+        """Arrange the lines of units. A line may run anywhere after the lines that it needs."""
         lines = [line for unit in units for line in unit.lines]
         places = {id(line): place for place, line in enumerate(lines)}
         sums = self._sums(lines)

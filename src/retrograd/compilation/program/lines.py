@@ -10,9 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
-
-from ...foundations.dtypes import RARE
+from ...foundations.dtypes import RARE, Array
 from ...foundations.errors import Site
 from ...ops.framework import Op
 
@@ -35,7 +33,7 @@ class Value:
 
     __slots__ = ("like", "memory", "number", "source")
 
-    def __init__(self, number: int, like: np.ndarray[Any, Any], memory: int, source: Source) -> None:
+    def __init__(self, number: int, like: Array, memory: int, source: Source) -> None:
         self.number, self.like, self.memory, self.source = number, like, memory, source
 
     def copied(self) -> Value:
@@ -77,7 +75,7 @@ class Line(NamedTuple):
 
 
 class Program(NamedTuple):
-    """What a trace leaves. `inputs` are the values that each run is given, `outputs` those that it must return."""
+    """What a trace leaves. `inputs` are the values that each run is given, `outputs` the values that it must return."""
 
     values: list[Value]
     lines: list[Line]

@@ -126,7 +126,7 @@ SizeInt.__name__, SizeFloat.__name__ = "int", "float"
 
 
 def plain(value: Any) -> Any:
-    """A value with ints in the place of sizes, also inside of lists, tuples, dicts and slices."""
+    """A value with ints in place of sizes, also inside of lists, tuples, dicts and slices."""
     kind = type(value)
     if kind is SizeInt or kind is SizeFloat:
         return value.value
@@ -153,7 +153,7 @@ def _binary(what: str, function: Callable[[Any, Any], Any], swapped: bool, made:
 
     If `silent`, the operation is not noted for this package's own code.
     """
-    def operate(self: Any, other: Any) -> Any:
+    def operate(self: SizeInt, other: Any) -> Any:
         number = plain(other)
         if not issubclass(type(number), (int, float, complex)):
             return NotImplemented                          # also a stand-in for a number, which knows sizes itself

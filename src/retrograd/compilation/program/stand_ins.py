@@ -11,14 +11,13 @@ import mmap
 import threading
 import weakref
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...kernels.layout import address, span
 from .lines import Value
 
-Array = np.ndarray[Any, Any]
 # So many bytes are reserved at once. The system gives memory only for pages that are touched, and none is.
 _RESERVED = 1 << 20
 ALIGNED = 64
@@ -76,7 +75,7 @@ def stand_in(like: Array) -> Array:
 
 
 def let_go(values: Sequence[Value], kept: set[int]) -> None:
-    """Put stand-ins in the places of the arrays that no line has made, but for all memory of the values `kept`."""
+    """Replace the arrays that no line has made by stand-ins, except all memory of the values `kept`."""
     memories = {value.memory for value in values if value.source != "line"} - {values[number].memory for number in kept}
     free = [value for value in values if value.memory in memories]
     spans: dict[int, tuple[int, int]] = {}

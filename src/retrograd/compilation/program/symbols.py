@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...ops.creation import Draw
 from ...tensors.state.replays import Chain
 from . import constants
@@ -134,7 +135,7 @@ def _function(points: Points, values: Sequence[Any]) -> Any:
     return first
 
 
-def _equal(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
+def _equal(one: Array, other: Array) -> bool:
     return (one.shape == other.shape and one.dtype == other.dtype and one.strides == other.strides
             and one.tobytes() == other.tobytes())
 
@@ -167,7 +168,7 @@ def rebuilt(like: Any, parts: list[Any]) -> Any:
 
 
 def changed(value: Any, change: Callable[[Any], Any]) -> Any:
-    """A value with something else in the place of each `Extent` and `Quotient` in it."""
+    """A value in which something else replaces each `Extent` and `Quotient`."""
     if isinstance(value, Moving):
         return change(value)
     if type(value) is Ref or not isinstance(value, (tuple, list, *_WITH_PARTS)):

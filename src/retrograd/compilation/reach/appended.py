@@ -112,7 +112,7 @@ def appended(state: State) -> Grown:
 
 
 def _all_code(state: State) -> Iterator[CodeType]:
-    """The code of all functions, and of all methods of the program's classes, also of those that the walk passes by."""
+    """The code of all functions and methods of the program's classes, also of methods that the walk passes by."""
     for item in state.items:
         if type(item.value) is FunctionType:
             yield item.value.__code__

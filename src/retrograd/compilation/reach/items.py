@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...kernels.layout import address, span
 from ...tensors.state.base import TensorBase, requires, stands_as_leaf
 from ..program.stand_in_numbers import Number
@@ -57,7 +58,7 @@ class Defined(NamedTuple):
     size: int | None
 
 
-def facts_of(tensor: Any) -> Facts:
+def facts_of(tensor: TensorBase) -> Facts:
     """The facts about a tensor at this moment."""
     array, meta = tensor._array, tensor._grad_meta
     geometry = type(tensor), array.shape, array.strides, array.dtype, requires(tensor), stands_as_leaf(tensor)
@@ -169,7 +170,7 @@ class State:
         return [*reasons, "there are hooks on all modules or on all optimizers"] if self.modes["hooks"] else reasons
 
 
-def root_of(array: Any) -> Any:
+def root_of(array: Array) -> Any:
     """The array that owns the memory; None if the memory belongs to something else, which others may share, too."""
     while (base := getattr(array, "base", None)) is not None:
         array = base

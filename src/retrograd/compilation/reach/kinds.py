@@ -235,6 +235,6 @@ def kind_of(value: Any) -> tuple[str, Any]:
 
 
 def facts_of_object(value: Any) -> tuple[int, tuple[str, ...], type[Any]]:
-    """How many attributes an object has, which of those that no guard compares it has not, and its class."""
+    """How many attributes an object has, which uncompared attributes it lacks, and its class."""
     own = attributes_of(value)
     return len(own), tuple(sorted(ignored(type(value)).difference(own))), type(value)

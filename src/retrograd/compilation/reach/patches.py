@@ -1,4 +1,4 @@
-"""What a program has put in the places of functions and methods of libraries, and whether it does so between calls.
+"""What a program has put in place of functions and methods of libraries, and whether it does so between calls.
 
 A program may assign `torch.Tensor.sin = mine`, `nn.Linear.forward = mine` or `functional.relu = mine`. The places where
 its calls find functions of a library are few: the modules whose attributes its code names, the class of tensors, and
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ...nn.modules.module import Module
 from ...optim.optimizer import Optimizer
-from ...tensors.state.base import Results
+from ...tensors.state.dispatch import DISPATCH
 from ..program.constants import MISSING
 from ..program.origins import OWN, USER, is_type, whose
 from .items import OBJECT, Item
@@ -44,7 +44,7 @@ class Place(NamedTuple):
 
 def foreign(items: list[Item], mentioned: frozenset[str]) -> list[Place]:
     """The places that hold a function or an object of the program's own, which a walk must follow."""
-    tensor = Results.tensor
+    tensor = DISPATCH.tensor
     return [place for place in (*places(items, mentioned), *[Place(tensor, *entry) for entry in vars(tensor).items()])
             if _is_foreign(place.value)]
 
@@ -56,9 +56,9 @@ def places(items: list[Item], mentioned: frozenset[str]) -> list[Place]:
         if type(item.value) is FunctionType and whose(item.value.__globals__.get("__name__")) == USER:
             for place in _named(item.value):
                 found.setdefault((id(place.holder), place.name), place)
-    for cls in (Results.tensor, *_PUBLIC, *classes(items)):
+    for cls in (DISPATCH.tensor, *_PUBLIC, *classes(items)):
         names = mentioned | (_CALLED if issubclass(cls, Module) else frozenset())
-        if cls is Results.tensor:                            # whose operators no name in the code mentions
+        if cls is DISPATCH.tensor:                            # whose operators no name in the code mentions
             names |= {name for name in vars(cls) if any([name in vars(base) for base in cls.__mro__[1:]])} - _OWN
         for name in [name for name in vars(cls) if name in names]:
             found.setdefault((id(cls), name), Place(cls, name, vars(cls)[name]))

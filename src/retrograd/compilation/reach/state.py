@@ -1,7 +1,7 @@
 """The walk: finds everything that a call of a function can reach, from its captured variables and its arguments.
 
-Each thing is found once, with one path to it. Of the attributes of user-defined objects, the walk follows those that
-the code names, so what a program counts elsewhere does not matter to the call.
+Each thing is found once, with one path to it. Of the attributes of user-defined objects, the walk follows the
+attributes that the code names, so what a program counts elsewhere does not matter to the call.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def walk(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
          mentioned: frozenset[str] = frozenset(), grown: Grown | None = None) -> State:
     """All that a call `function(*args, **kwargs)` can reach.
 
-    `mentioned` are names that are taken as named by the code, besides those that the walk finds. `grown` are lists of
-    which the walk looks only at later elements. For the walk after a call, pass both of the state before.
+    `mentioned` are names that are taken as named by the code, besides the names that the walk finds. `grown` are lists
+    of which the walk looks only at later elements. For the walk after a call, pass both of the state before.
     """
     while True:
         found = Walk(mentioned, NOTHING_GROWN if grown is None else grown)
@@ -97,7 +97,7 @@ def argument_names(function: Callable[..., Any], args: tuple[Any, ...]) -> list[
 
 
 class Walk:
-    """One walk. `names` are those that the code mentions, as far as the walk has come."""
+    """One walk. `names` are the names that the code mentions, as far as the walk has come."""
 
     def __init__(self, mentioned: frozenset[str], grown: Grown) -> None:
         self.grown = grown
@@ -216,7 +216,7 @@ class Walk:
             else:
                 self._object(item, given and not item.fixed)
 
-    def _facts(self, tensor: Any, facts: Facts) -> tuple[str, Any]:
+    def _facts(self, tensor: TensorBase, facts: Facts) -> tuple[str, Any]:
         """The kind of a tensor's item, and what is guarded of the tensor, for what the code names."""
         asked = _UNGUARDED & self.mentioned
         if asked:
@@ -280,7 +280,7 @@ class Walk:
         self._bases(item, cls.__mro__)
 
     def _attributes(self, item: Item, given: bool, chosen: bool) -> None:
-        """Note the attributes of an object; if `chosen`, only those that the code mentions."""
+        """Note the attributes of an object; if `chosen`, only attributes that the code mentions."""
         value = item.value
         skipped = kinds.ignored(type(value))
         always = _MODULE_STATE if isinstance(value, Module) else frozenset()

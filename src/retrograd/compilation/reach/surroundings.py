@@ -13,7 +13,7 @@ from ...foundations.modes import local
 from ...nn.modules import module
 from ...optim import optimizer
 from ...tensors.face import settings
-from ...tensors.state.base import Results
+from ...tensors.state.dispatch import DISPATCH
 
 # Each mode: how the user calls it, and how Python reads it.
 MODES = {
@@ -21,7 +21,7 @@ MODES = {
     "inference mode": "thread.inference",
     "a level of torch.func or of forward mode": "thread.levels",
     "anomaly detection": "thread.anomalies",
-    "a mode that takes over calls, or autocast": "results.plain",
+    "a mode that takes over calls, or autocast": "dispatch.plain",
     "the default dtype": "default.floating",
     "the default device": "chosen.device",
     "torch.use_deterministic_algorithms": "settings.deterministic",
@@ -32,7 +32,7 @@ HOOKS_EVERYWHERE = " or ".join([
     "modules._global_backward_hooks", "optimizers._global_optimizer_pre_hooks",
     "optimizers._global_optimizer_post_hooks"])
 # What reads the modes, by the names in `MODES`.
-READERS: dict[str, Any] = {"local": local, "results": Results, "default": _Default, "chosen": Chosen,
+READERS: dict[str, Any] = {"local": local, "dispatch": DISPATCH, "default": _Default, "chosen": Chosen,
                            "settings": settings._Chosen, "everyone": Everyone, "modules": module,
                            "optimizers": optimizer}
 

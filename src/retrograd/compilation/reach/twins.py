@@ -22,7 +22,7 @@ _COPIED = (list, tuple, dict)
 
 
 class Twins:
-    """The arguments of a traced call, with twins in the places of those that stand in a list."""
+    """The arguments of a traced call. A twin replaces an argument that a reachable list holds, too."""
 
     def __init__(self, state: State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.tensors: list[tuple[Any, Any, Any]] = []      # each with its twin, and the array of this one
@@ -62,7 +62,7 @@ class Twins:
         return copy
 
     def originals(self, result: Any) -> Any:
-        """What a call returned, with the arguments in the places of their twins."""
+        """What a call returned. The arguments replace their twins."""
         return reached("utils._pytree").tree_map(self._original, result) if self.tensors else result
 
     def _original(self, value: Any) -> Any:

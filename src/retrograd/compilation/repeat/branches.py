@@ -10,16 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
+from ...foundations.dtypes import Array
 from ...kernels.kinds import with_numbers
 from ...kernels.layout import owner_of
 from ...tensors.arguments.generator import Generator, default_generator
 from ..passes import effects
 from ..program.lines import Program
 from ..reach.items import State
-
-Array = np.ndarray[Any, Any]
 
 
 class WayBack:
@@ -49,7 +46,7 @@ class WayBack:
 def way_back(program: Program, state: State, numbers: dict[int, int], given: dict[int, int]) -> WayBack | None:
     """What puts back the changes of a program; None if some of the memory is not known.
 
-    `numbers` are the values of the tensors of the state, by item. `given` are the places of those that the guard finds.
+    `numbers` are the values of the tensors of the state, by item. `given` are places of tensors that the guard finds.
     """
     values = program.values
     written = {memory for memory in effects.all_memory_written(program) if values[memory].source != "line"}

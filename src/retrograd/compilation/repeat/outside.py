@@ -11,16 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...foundations.modes import local, tape
 from ...graph import versions
 from ...graph.faults import second_pass, type_text
-from ...graph.hooks import Hooks, Users
+from ...graph.hooks import USER_HOOKS, Hooks
 from ...graph.node import RELEASED, OtherNode, Output
 from ...kernels.layout import empty_strided, steps
 from ...tensors.state.base import plain
 from .second_passes import SecondPass
-
-Array = np.ndarray[Any, Any]
 
 
 class ResultHooks(Hooks):
@@ -34,7 +33,7 @@ class ResultHooks(Hooks):
         tensor, retain = [*self.tensor], [*self.retain.values()]
         for place in [place for place, g in enumerate(shown) if g is not None]:
             for hooks in [hooks for position, hooks in tensor if position == place]:
-                shown[place] = Users.call(hooks, shown[place])
+                shown[place] = USER_HOOKS.call(hooks, shown[place])
             for keep in [keep for position, keep in retain if position == place]:
                 keep(shown[place])
 
@@ -106,7 +105,7 @@ class CompiledFunctionBackward(OtherNode):
         return second.gradients(self, cotangents, walk)
 
 
-def _laid_out(g: Any, shape: tuple[int, ...], dtype: Any, layout: tuple[int, ...]) -> Array:
+def _laid_out(g: Array, shape: tuple[int, ...], dtype: np.dtype[Any], layout: tuple[int, ...]) -> Array:
     """A cotangent in the layout that the plan was made for; zeros for None."""
     if g is not None and np.shape(g) and steps(g) == layout:
         return np.asarray(g)

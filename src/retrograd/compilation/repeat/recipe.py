@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
+from ...foundations.dtypes import Array
 from ...graph import versions
 from ...graph.node import Output
 from ...kernels.kinds import with_numbers
@@ -24,9 +23,6 @@ from ..execution.plan import Plan, quiet
 from ..passes.effects import may_start_again
 from .outside import CompiledFunctionBackward
 from .second_passes import SecondPasses
-
-Array = np.ndarray[Any, Any]
-
 
 # What `repeat` returns if the traced call does not tell what this call does.
 DECLINED: Any = object()
@@ -56,8 +52,9 @@ class Recipe:
     """A call that can be repeated.
 
     The guard finds the tensors that may be others in each call; `given` are the places of those whose arrays `run`
-    takes. `returned` makes what the call returned, of the new tensors and of those that the guard found. `finishing`
-    are marks and views of the new tensors. The first `count` outputs of the plan become tensors; the others are saved.
+    takes. `returned` makes what the call returned, from the new tensors and from the tensors that the guard found.
+    `finishing` are marks and views of the new tensors. The first `count` outputs of the plan become tensors; the others
+    are saved.
     """
 
     def __init__(self, given: list[int], plan: Plan, count: int) -> None:

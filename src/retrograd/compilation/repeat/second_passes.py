@@ -15,14 +15,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...graph import versions
 from ...graph.node import OtherNode, Output
 from ...graph.packed import Indices, Packed
 from ...kernels.kinds import with_numbers
 from ...tensors.recording.gradients import run_backward
 from ..program.lines import Ref, replaced
-
-Array = np.ndarray[Any, Any]
 
 
 class To(NamedTuple):

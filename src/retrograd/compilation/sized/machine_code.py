@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...kernels.layout import address
 from ..native.lowered import LARGEST_PRODUCT, Lowered, joins, lowered, may_be_product, product, work_of
 from ..native.machine import LARGE, Placed, SizedPlaced
@@ -19,8 +20,6 @@ from ..program.forms import Sizes, at
 from ..program.lines import Line, Value
 from ..program.symbols import Extent, has_extents, merged
 from .plans import SizedCode
-
-Array = np.ndarray[Any, Any]
 
 
 class SizedLowering:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...kernels.layout import address
 from ..execution.storage import viewed
 from ..passes.effects import checks, is_view, memory_written
@@ -19,8 +20,6 @@ from ..program.lines import Line, Program, Value, refs
 from ..program.stand_ins import reserve
 from ..program.symbols import Ratio, changed, merged, moved
 from .guards import Sizing, different
-
-Array = np.ndarray[Any, Any]
 
 
 class Layout(NamedTuple):

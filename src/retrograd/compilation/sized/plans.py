@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...foundations.names import reached
 from ...kernels.layout import owner_of
 from ...ops.linalg.matrix import mm
@@ -30,8 +31,7 @@ from ..program.symbols import has_extents, merged, moved, settled
 from .pairing import Filled, Layout, SizedProgram, layout
 from .storage import SizedStorage
 
-Array = np.ndarray[Any, Any]
-# Sizes of which some are taken to plan a program: primes, the large ones first. Values may have so many bytes then,
+# Some of these sizes are taken to plan a program: primes, the large ones first. Values may have so many bytes then,
 # except for sizes so small that none are smaller.
 LARGEST, SMALLEST = 1 << 26, 100
 GENERIC = (10037, 10009, 10007, 5011, 5009, 5003, 2017, 2011, 2003, 1019, 1013, 1009, 521, 509, 503, 263, 257, 251, 137,

@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
+from ...foundations.dtypes import Array
 from ..execution.plan import quiet
 from ..guards.guard import Guard
 from ..numbers.followed import Preparing
@@ -163,7 +162,7 @@ def _prepared(calls: Sequence[TracedCall]) -> tuple[list[TracedCall], Callable[[
         found[-1].options, memory, merged_formulas(points, [each.formulas for each in found]), len(points.sizes[0]))
 
 
-def _with_operands(call: TracedCall, memory: Sequence[np.ndarray[Any, Any]]) -> TracedCall:
+def _with_operands(call: TracedCall, memory: Sequence[Array]) -> TracedCall:
     """A traced call whose lines read numbers from this memory."""
     program = call.program.program
     values = [value.copied() for value in program.values]

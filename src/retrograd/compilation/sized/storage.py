@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...kernels.layout import owner_of
 from ..execution.storage import Storage, laid_out
 from ..passes.fusing import Unit
@@ -18,8 +19,6 @@ from ..program.lines import Line, Program, Value
 from ..program.stand_ins import Reserved, reserve
 from ..program.symbols import has_extents
 from .pairing import Layout
-
-Array = np.ndarray[Any, Any]
 
 
 class SizedStorage(Storage):

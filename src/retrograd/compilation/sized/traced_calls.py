@@ -44,8 +44,8 @@ class TracedCall(NamedTuple):
 
 
 def traced_call(guard: Guard, recipe: Recipe, traced: tuple[Any, tuple[int, ...]], backs: list[TracedBackward],
-                places: dict[int, int], left: Left, effects: list[Effect], result: Any, formulas: Formulas | None,
-                uses: Uses) -> TracedCall:
+                places: dict[int, int], left: Left, effects: list[Effect], result: TensorBase,
+                formulas: Formulas | None, uses: Uses) -> TracedCall:
     """What is needed of a traced call that has returned `result`. It holds no memory of the arguments."""
     views = [view._grad_meta.replay for view in left.views]
     program, given = traced
@@ -73,7 +73,7 @@ def _keep_numbers(values: list[Value], programs: list[Program]) -> None:
             value.like = value.like.copy(order="K")
 
 
-def left_behind(left: Left, effects: list[Effect], result: Any) -> Any:
+def left_behind(left: Left, effects: list[Effect], result: TensorBase) -> Any:
     """What a traced call has left behind, to be compared with what another one has."""
     shown = _Shown(left)
     made = [(tensor._edge is None, tensor._edge is not None and tensor._edge.node is None, type(tensor),
@@ -106,7 +106,7 @@ class _Shown:
         children, context = pytree.SUPPORTED_NODES[pytree._get_node_type(value)].flatten_fn(value)
         return type(value), repr(context), [self.part(child) for child in children]
 
-    def _tensor(self, tensor: Any) -> Any:
+    def _tensor(self, tensor: TensorBase) -> Any:
         item = self.left.known.get(id(tensor))
         if item is not None:
             return ("input", item.words) if item.number in self.left.inputs else ("captured", id(tensor))

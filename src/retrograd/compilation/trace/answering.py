@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...kernels.kinds import Geometry
-
-Array = np.ndarray[Any, Any]
 
 
 class Answering(np.lib.mixins.NDArrayOperatorsMixin, Geometry):

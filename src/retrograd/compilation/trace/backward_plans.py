@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...autograd.backward import grad
+from ...foundations.dtypes import Array
 from ...kernels.layout import steps
 from ...tensors.arguments.generator import get_rng_state, set_rng_state
 from ...tensors.state.base import plain
@@ -31,8 +32,6 @@ from .result_groups import cut, frees, grouped, lead_through_views
 from .results import SPECIAL, leaves_reached
 from .traced import Traced
 
-Array = np.ndarray[Any, Any]
-
 
 class _Spent(Exception):
     """The graph of a backward pass is freed already."""
@@ -41,7 +40,7 @@ class _Spent(Exception):
 class TracedBackward(NamedTuple):
     """A traced backward pass. Its program computes gradients from saved values and from the cotangents `asked`.
 
-    `outputs` are the values of the results of the call, `recorded` the places of those that need gradients, and
+    `outputs` are the values of the results of the call, `recorded` the places of results that need gradients, and
     `leaves` find the tensors that the gradients are of. `second` computes gradients of gradients, if that is possible.
     `before` are the places of results that these are computed from. `first` is the place of `saved` among the outputs
     of the call's plan. `frees` says whether a pass frees something.
@@ -101,7 +100,7 @@ class Rehearsal:
         self.wanted = [item for item in known.before.tensors() if item.facts.requires_grad and item.role != "grad"]
 
     def trace(self, made: list[Any], views: list[Any]) -> list[TracedBackward]:
-        """The backward passes of new tensors, each behind those that it leads to; none if the tape was given up.
+        """The backward passes of new tensors, each after the passes that it leads to; none if the tape was given up.
         `views` are new tensors that have no passes of their own.
         """
         undo = Undo()

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from .traced import Traced
 from .tracing import Tape
-
-Array = np.ndarray[Any, Any]
 
 
 def put_in_place(tape: Tape, tensors: Iterable[Any], held: list[tuple[Any, Array]]) -> None:
@@ -23,7 +22,7 @@ def put_in_place(tape: Tape, tensors: Iterable[Any], held: list[tuple[Any, Array
 
 
 def give_back(held: list[tuple[Any, Array]]) -> None:
-    """Give tensors the arrays that they had, but for those that have other arrays now."""
+    """Give tensors the arrays that they had, except tensors that have other arrays now."""
     for tensor, array in held:
         if type(tensor._array) is Traced and tensor._array.like is array:
             tensor._array = array

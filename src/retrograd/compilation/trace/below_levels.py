@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...foundations.errors import user_site
 from ...foundations.modes import ThreadState, local
 from ...foundations.names import reached
@@ -32,7 +33,6 @@ from .shaped_by_numbers import is_shaped_by_numbers
 from .traced import Traced
 from .tracing import Tape
 
-Array = np.ndarray[Any, Any]
 # How an array lies in memory: its place in it, its shape, its strides and its dtype.
 _Lie = tuple[int, tuple[int, ...], tuple[int, ...], np.dtype[Any]]
 

@@ -1,4 +1,4 @@
-"""NumPy arrays in the places of traced ones: in the lists, dicts, tensors and nodes that a traced run leaves behind."""
+"""NumPy arrays in place of traced ones: in the lists, dicts, tensors and nodes that a traced run leaves behind."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...graph import versions
 from ...kernels.layout import owner_of
 from ..passes import effects
@@ -13,8 +14,6 @@ from ..program.lines import Line
 from ..reach.items import State
 from ..repeat.recipe import Recipe
 from .tracing import Tape
-
-Array = np.ndarray[Any, Any]
 
 
 class Counts:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F32, F64
+from ...foundations.dtypes import F32, F64, Array
 from ...kernels.layout import owner_of
 from ...ops.basic import clone, copy
 from ...ops.creation import new_full
@@ -27,7 +27,6 @@ from ..passes.effects import draws_numbers, takes_all_numbers
 from ..passes.fusing import ALSO_ELEMENTWISE, LONGEST
 from ..program.lines import Line, Program, Ref, Value, last_uses, replaced
 
-Array = np.ndarray[Any, Any]
 # Calls with arrays of at least so many bytes are put off.
 LARGE = 1 << 20
 # A plan makes calls whose results have at least so many bytes. Others are made one by one, which needs no code.
@@ -50,12 +49,12 @@ class Deferred:
         self._lines: list[Line] = []                       # the calls, and the views of their results
         self._results: set[int] = set()                    # the numbers of what the lines make
         self._given: dict[int, Array] = {}                 # the other arrays that the lines read
-        self._held = 0                                     # the bytes of those that the run has computed
+        self._held = 0                                     # the bytes of the results that the run has computed
         self._memory: dict[int, tuple[int, weakref.ref[Array]]] = {}    # of the results, by the identity of the array
 
     def begin(self, op: Op, args: Sequence[Any], write: bool) -> Array | None:
         """Memory for the result, if a call can be put off. Otherwise the numbers that the call reads are there, and
-        those that waited for numbers that the call writes over.
+        the calls that waited for numbers that the call writes over.
         """
         if write:
             self.make()

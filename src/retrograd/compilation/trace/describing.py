@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from ...foundations.dtypes import Array
 from ...foundations.errors import Site
 from ...foundations.names import reached
 from ...optim.elementwise import ElementsOptimizer
@@ -26,8 +25,6 @@ from .recording import Recording
 from .results import Left, Unknown, form, new_tensors
 from .traced import give_arrays
 from .walked import WalkedCall
-
-Array = np.ndarray[Any, Any]
 
 
 class Description:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...graph.node import AccumulateGrad, OpNode, Output
 from ...graph.packed import Converted, Indices, Packed
 from ..execution.plan import again, planned
@@ -28,7 +29,8 @@ from .results import is_hooked
 from .traced import Traced
 from .tracing import Tape
 
-Array = np.ndarray[Any, Any]
+if TYPE_CHECKING:
+    from ...graph.node import Node
 
 
 class _Unknown(Exception):
@@ -73,7 +75,7 @@ class _Reader:
             return To(None, place)
         return To(self.places[id(node)], edge.index if type(edge) is Output else None)
 
-    def _part(self, node: Any) -> Part:
+    def _part(self, node: Node) -> Part:
         slots = {"shape": plain_sizes(node.shape), "dtype": node.dtype, "plan": node.plan}
         if node.several:
             slots["outputs"] = node.outputs

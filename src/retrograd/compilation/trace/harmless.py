@@ -10,7 +10,7 @@ from __future__ import annotations
 import dis
 import inspect
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...autograd.function import Function
 from ...autograd.function_node import FunctionNode
@@ -23,13 +23,16 @@ from ..reach.known import C_MODULES
 from ..reach.patches import variable
 from ..reach.reading import chains, codes
 
+if TYPE_CHECKING:
+    from ...graph.node import Node
+
 # Instructions that write to what other code sees, or whose effect nobody can read.
 _REFUSED = frozenset({"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_NAME", "DELETE_NAME", "LOAD_NAME", "STORE_ATTR",
                       "DELETE_ATTR", "IMPORT_NAME", "LOAD_BUILD_CLASS"})
 _OF_CELLS = frozenset({"STORE_DEREF", "DELETE_DEREF"})
 
 
-def is_harmless(node: Any) -> bool:
+def is_harmless(node: Node) -> bool:
     """Whether a node of a graph is none of a Function of the program, or one whose `backward` changes nothing."""
     if not isinstance(node, FunctionNode):
         return True

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
-
+from ...foundations.dtypes import Array
 from ..execution.plan import Plan
 from ..reach.items import Item, State
 from .tracing import Tape
-
-Array = np.ndarray[Any, Any]
 
 
 class KnownTensors:

@@ -15,7 +15,7 @@ _WATCHED = (SizeInt, SizeFloat)
 
 
 def without_sizes(result: Any, call: WalkedCall, grown: Grown, number: Callable[[int], Any]) -> Any:
-    """What a call has returned, with numbers in the place of sizes; and so in all that the call can reach.
+    """What a call has returned, with numbers in place of sizes; and so in all that the call can reach.
 
     `grown` are the lists that grow, with their former lengths. `number` makes what stands for a size until the trace
     is over.
@@ -28,7 +28,7 @@ def without_sizes(result: Any, call: WalkedCall, grown: Grown, number: Callable[
 
 
 def _numbered(value: Any, number: Callable[[int], Any]) -> Any:
-    """A value with numbers in the place of sizes, also inside of tuples and frozen sets. Anything else stays the same
+    """A value with numbers in place of sizes, also inside of tuples and frozen sets. Anything else stays the same
     thing.
     """
     if type(value) is SizeInt:

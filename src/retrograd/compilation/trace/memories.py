@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
+from ...foundations.dtypes import Array
 from ...kernels.layout import address, owner_of, span
 from ..program.lines import Value
 from ..program.stand_ins import Memory, Reserved, reserve, seen_in
 from . import deferred
-
-Array = np.ndarray[Any, Any]
 
 
 class Memories:
@@ -65,7 +60,7 @@ class Memories:
             self.waiting.active = self.waiting.allowed
         return memory
 
-    def _disown(self, memory: Any) -> None:
+    def _disown(self, memory: Memory) -> None:
         key = memory.key
         if self._owners.get(key) is memory:
             del self._owners[key]

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
-
+from ...foundations.dtypes import Array
 from ..numbers.math_names import MathNames
 from ..numbers.rates import Rates
 from ..numbers.schedules import Schedules
@@ -25,8 +24,6 @@ from .restoring import restore
 from .tracing import Tape
 from .walked import WalkedCall
 from .watching import Watching
-
-Array = np.ndarray[Any, Any]
 
 
 class Recording:
@@ -67,7 +64,7 @@ class Recording:
         undo.note(partial(setattr, self.tape, "whole", False))
 
     def _settle(self) -> None:
-        """Put plain numbers in the places of those that stand in for them."""
+        """Replace the numbers that stand in for plain ones by plain numbers."""
         self.numbers.give_back(self)
 
     def put(self) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from ..program.undoing import Undo
 from .borders import Border
 from .traced import Traced
 from .tracing import Tape
+
+if TYPE_CHECKING:
+    from ...graph.node import Node
 
 _Address = tuple[int, int]
 
@@ -42,7 +45,7 @@ def _below(edge: Any, ends: Container[_Address] = ()) -> tuple[dict[int, Any], s
     return nodes, addresses
 
 
-def _saves(node: Any) -> bool:
+def _saves(node: Node) -> bool:
     """Whether a pass frees something that a node has saved."""
     if not isinstance(node, OpNode):
         return True
@@ -52,7 +55,7 @@ def _saves(node: Any) -> bool:
 
 
 def grouped(made: Sequence[Any], places: Sequence[int]) -> list[list[int]]:
-    """The places of results in groups: each result comes behind those that it is computed from."""
+    """The places of results in groups. Each result comes after the results that it is computed from."""
     if len(places) < 2:
         return [[*places]]
     edges = {place: _address(made[place]._edge) for place in places}

@@ -6,10 +6,10 @@ that existed before the call is the same thing, or is found in the arguments.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,8 @@ from ...graph.node import AccumulateGrad, OpNode
 from ...graph.versions import written_since
 from ...kernels.kinds import with_numbers
 from ...tensors.recording.hooks import retain
-from ...tensors.state.base import ORDINARY, Results, StridedView, TensorBase, edge_of, meta_of, plain, set_leaf
+from ...tensors.state.base import ORDINARY, StridedView, TensorBase, edge_of, meta_of, plain, set_leaf
+from ...tensors.state.dispatch import DISPATCH
 from ...tensors.transforms.crossing import EnterBatch, LeaveBatch
 from ..numbers.traced_numbers import Numbers
 from ..program import constants
@@ -29,6 +30,9 @@ from ..reach.items import Item, State
 from .borders import Border
 from .harmless import is_harmless
 from .traced import Traced
+
+if TYPE_CHECKING:
+    from ...graph.node import Node
 
 # How a repetition makes a part of the result, from the new tensors, the tensors that the guard found, the arguments.
 Make = Callable[[list[Any], list[Any], Any, Any], Any]
@@ -57,7 +61,7 @@ class Left:
         if id(tensor) in self.known or id(tensor) in self.places or id(tensor) in self.bases:
             return
         meta = tensor._grad_meta
-        if type(tensor) is not Results.tensor or tensor.__dict__ or type(tensor._array) is not Traced:
+        if type(tensor) is not DISPATCH.tensor or tensor.__dict__ or type(tensor._array) is not Traced:
             raise Unknown("the program leaves a tensor that was not computed by operators, or that has attributes")
         self.places[id(tensor)] = -1
         if meta is not None:
@@ -80,10 +84,10 @@ class Left:
         self.made.append(tensor)
 
     def every(self) -> list[Any]:
-        """All new tensors: those that the plan makes, then the views."""
+        """All new tensors: the tensors that the plan makes, then the views."""
         return [*self.made, *self.views]
 
-    def place(self, tensor: Any) -> int:
+    def place(self, tensor: TensorBase) -> int:
         """The place of a tensor among the outputs of the plan; -1 if the plan does not make the tensor."""
         return max(-1, self.places.get(id(tensor), -1))
 
@@ -221,7 +225,7 @@ def _is_view(node: Any) -> bool:
         isinstance(node, OpNode) and node.op.view and node.op.known)
 
 
-def is_hooked(node: Any) -> bool:
+def is_hooked(node: Node) -> bool:
     """Whether something is called when a gradient comes to a node."""
     hooks = node.hooks
     return hooks is not None and bool(hooks.tensor or hooks.retain or hooks.pre or hooks.post)
@@ -276,7 +280,7 @@ class _Forms:
         return lambda tensors, inputs, args, kwargs: rebuild([part(tensors, inputs, args, kwargs) for part in parts])
 
 
-def _taken_apart(value: Any) -> tuple[Iterable[Any], Callable[[list[Any]], Any]]:
+def _taken_apart(value: Sequence[TensorBase]) -> tuple[Iterable[Any], Callable[[list[Any]], Any]]:
     """The parts of a container, and what makes it again of them."""
     kind = type(value)
     if kind is tuple or kind is list:

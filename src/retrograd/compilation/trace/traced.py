@@ -6,14 +6,11 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
+from ...foundations.dtypes import Array
 from ...kernels.layout import offset_of
 from ..program.lines import Ref
 from ..program.sizes import SizeInt
 from .answering import Answering
-
-Array = np.ndarray[Any, Any]
 
 
 class Traced(Answering):

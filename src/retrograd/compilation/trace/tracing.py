@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...foundations.errors import Site, user_site
 from ...foundations.modes import local
 from ...graph.versions import new_lineage
@@ -40,7 +41,6 @@ from .reasons import GivenUp, Reason
 from .shaped_by_numbers import is_shaped_by_numbers
 from .traced import Traced, give_arrays
 
-Array = np.ndarray[Any, Any]
 _numbers, _ref = attrgetter("like"), attrgetter("ref")
 
 
@@ -106,7 +106,7 @@ class Tape:
             raise GivenUp(self.reason)
 
     def leave(self, words: str) -> None:
-        """Give up, and put NumPy arrays in the places of all traced ones."""
+        """Give up, and put NumPy arrays in place of all traced ones."""
         self.give_up(words)
         take_away(self, ())
 
@@ -228,7 +228,7 @@ class Tape:
         thread = local.thread
         return (bool(thread.passes) and not thread.grad) or (thread.below is not None and thread.below.by_rule)
 
-    def _ordered(self, op: Op, call: Callable[..., Any], noted: tuple[Any, ...], found: Any,
+    def _ordered(self, op: Op, call: Callable[..., Any], noted: tuple[Any, ...], found: Array,
                  site: Site | None) -> Traced:
         """The result of an elementwise call in the layout that PyTorch gives it: if need be, by another line."""
         found = np.asarray(found)

@@ -13,7 +13,7 @@ from ..reach.twins import Twins
 class WalkedCall:
     """A call of a function, with what it can reach (`before`).
 
-    In `args` and `kwargs`, twins are in the places of arguments that the function can also reach in a list.
+    In `args` and `kwargs`, a twin replaces each argument that the function can also reach in a list.
     """
 
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

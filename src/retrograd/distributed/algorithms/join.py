@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
-from ...foundations.devices import device
+from ...foundations.devices import CPU, device
 from ...foundations.modes import before_message
 from ...foundations.names import missing
 from ...tensors.functions.creation.creation import ones, zeros
@@ -51,6 +51,22 @@ class Joinable(ABC):
     @abstractmethod
     def join_process_group(self) -> ProcessGroup:
         """The group of the collectives."""
+
+
+class JoinableOverGroup(Joinable):
+    """A joinable whose collectives run on the CPU, over `process_group`."""
+
+    process_group: ProcessGroup
+
+    @property
+    def join_device(self) -> device:
+        """The device of the parameters: the CPU."""
+        return CPU
+
+    @property
+    def join_process_group(self) -> ProcessGroup:
+        """The group whose processes take part."""
+        return self.process_group
 
 
 class Join:

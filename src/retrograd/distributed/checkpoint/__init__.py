@@ -192,7 +192,7 @@ def _bytes(value: Any) -> int:
 
 
 def _divided(described: list[dict[str, int]]) -> dict[str, int]:
-    """The process that writes each entry: of those that have it, the one with the least to write so far."""
+    """The process that writes each entry: the process with the least to write so far, of all that have the entry."""
     written = [0] * len(described)
     owners: dict[str, int] = {}
     for own in described:

@@ -12,28 +12,28 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import category, of_scalar, refuse, result_dtype
+from ...foundations.dtypes import Array, category, of_scalar, refuse, result_dtype
 from ..layout import copied
 from ..rounding import before_rounding
 from . import remainders
 from .choosing import where
 
 
-def promoted(x: Any, number: Any) -> Any:
+def promoted(x: Array, number: Any) -> Any:
     """`x` in its common dtype with a Python number. A number counts less than an array: only its category matters."""
     if category(of_scalar(number)) <= category(x.dtype):
         return x
     return copied(x, result_dtype([(x.dtype, True)], [number]))
 
 
-def like(number: Any, x: Any) -> Any:
+def like(number: Any, x: Array) -> Any:
     """A Python number as a 0-d array of the dtype of x. A number too large for an integer dtype wraps around."""
     if x.dtype.kind in "iu":
         return np.asarray(number).astype(x.dtype)
     return np.asarray(number, dtype=x.dtype)
 
 
-def factor(number: Any, x: Any) -> Any:
+def factor(number: Any, x: Array) -> Any:
     """`like`, with RuntimeError for a number that is too large. A negative number wraps around in an unsigned dtype."""
     if x.dtype.kind in "iu":
         limits = np.iinfo(x.dtype)
@@ -42,7 +42,7 @@ def factor(number: Any, x: Any) -> Any:
     return like(number, x)
 
 
-def scaled(y: Any, alpha: Any) -> Any:
+def scaled(y: Array, alpha: Any) -> Any:
     """`alpha * y`, in the dtype of y. Raises RuntimeError if that dtype cannot hold the kind of alpha."""
     kind = y.dtype.kind
     if isinstance(alpha, bool) and kind != "b":
@@ -54,22 +54,22 @@ def scaled(y: Any, alpha: Any) -> Any:
     return np.multiply(y, factor(alpha, y), out=...)
 
 
-def add_scaled(x: Any, y: Any, alpha: Any, *, out: Any = ...) -> Any:
+def add_scaled(x: Array, y: Array, alpha: Any, *, out: Any = ...) -> Any:
     """x + alpha * y."""
     return np.add(x, scaled(y, alpha), out=out)
 
 
-def sub_scaled(x: Any, y: Any, alpha: Any) -> Any:
+def sub_scaled(x: Array, y: Array, alpha: Any) -> Any:
     """x - alpha * y."""
     return np.subtract(x, scaled(y, alpha), out=...)
 
 
-def rsub_scaled(x: Any, y: Any, alpha: Any) -> Any:
+def rsub_scaled(x: Array, y: Array, alpha: Any) -> Any:
     """y - alpha * x."""
     return np.subtract(y, scaled(x, alpha), out=...)
 
 
-def rsub_number(x: Any, number: Any, alpha: Any) -> Any:
+def rsub_number(x: Array, number: Any, alpha: Any) -> Any:
     """number - alpha * x."""
     if x.dtype.kind == "b":
         raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
@@ -78,19 +78,19 @@ def rsub_number(x: Any, number: Any, alpha: Any) -> Any:
     return np.subtract(like(number, x), x if alpha == 1 else scaled(x, alpha), out=...)
 
 
-def _refuse_zero(x: Any, y: Any) -> None:
+def _refuse_zero(x: Array, y: Array) -> None:
     if y.dtype.kind in "iu" and not (y.all() if y.ndim else y):
         np.broadcast_shapes(x.shape, y.shape)            # shapes that do not broadcast raise first
         raise RuntimeError("ZeroDivisionError")
 
 
-def floor_divide(x: Any, y: Any, *, out: Any = ...) -> Any:
+def floor_divide(x: Array, y: Array, *, out: Any = ...) -> Any:
     """The quotient rounded down. Raises RuntimeError for an integer divided by 0."""
     _refuse_zero(x, y)
     return remainders.floor_divide(x, y, out)
 
 
-def trunc_divide(x: Any, y: Any, *, out: Any = ...) -> Any:
+def trunc_divide(x: Array, y: Array, *, out: Any = ...) -> Any:
     """The quotient rounded towards 0. Raises RuntimeError for an integer divided by 0."""
     _refuse_zero(x, y)
     if x.dtype.kind not in "iu":
@@ -100,18 +100,18 @@ def trunc_divide(x: Any, y: Any, *, out: Any = ...) -> Any:
     return np.add(quotient, inexact, out=out, dtype=quotient.dtype)
 
 
-def div_rounded(x: Any, y: Any, rounding_mode: Any) -> Any:
+def div_rounded(x: Array, y: Array, rounding_mode: Any) -> Any:
     """The quotient, rounded down ('floor') or towards 0 ('trunc')."""
     return floor_divide(x, y) if rounding_mode == "floor" else trunc_divide(x, y)
 
 
-def remainder(x: Any, y: Any, *, out: Any = ...) -> Any:
+def remainder(x: Array, y: Array, *, out: Any = ...) -> Any:
     """The remainder of x / y when the quotient is rounded down. It has the sign of y, and a 0 that of x."""
     _refuse_zero(x, y)
     return remainders.remainder(x, y, out)
 
 
-def fmod(x: Any, y: Any, *, out: Any = ...) -> Any:
+def fmod(x: Array, y: Array, *, out: Any = ...) -> Any:
     """The remainder of x / y when the quotient is rounded towards 0. It has the sign of x."""
     _refuse_zero(x, y)
     return remainders.fmod(x, y, out)
@@ -120,7 +120,7 @@ def fmod(x: Any, y: Any, *, out: Any = ...) -> Any:
 def _with_number(kernel: Callable[..., Any], name: str, number_first: bool = False) -> Callable[[Any, Any], Any]:
     """The kernel of an array and a Python number, or of a number and an array. It refuses complex numbers and bools."""
 
-    def call(x: Any, number: Any) -> Any:
+    def call(x: Array, number: Any) -> Any:
         x = promoted(x, number)
         refuse(x.dtype, name, "bc")
         number = like(number, x)
@@ -140,7 +140,7 @@ fmod_number = _with_number(fmod, "fmod_cpu")
 _ONES = {np.dtype(code): np.ones((), code) for code in "fd"}
 
 
-def reciprocal(x: Any, *, out: Any = ...) -> Any:
+def reciprocal(x: Array, *, out: Any = ...) -> Any:
     """1 / x. Division has vector instructions, while np.reciprocal has none."""
     one = _ONES.get(x.dtype)
     return np.reciprocal(x, out=out) if one is None else np.divide(one, x, out=out)
@@ -149,7 +149,7 @@ def reciprocal(x: Any, *, out: Any = ...) -> Any:
 _QUICK: dict[Any, Callable[..., Any]] = {0.5: np.sqrt, -1: reciprocal, 2: np.square, 1: np.positive}
 
 
-def power_number(x: Any, exponent: Any) -> Any:
+def power_number(x: Array, exponent: Any) -> Any:
     """x ** exponent for a Python number. Small powers are products: `np.power` is some 20 times slower."""
     kind = x.dtype.kind
     if kind != "f" or type(exponent) is complex:
@@ -173,7 +173,7 @@ def power_number(x: Any, exponent: Any) -> Any:
     return np.power(x, like(exponent, x), out=...)
 
 
-def power(x: Any, y: Any, *, out: Any = ...) -> Any:
+def power(x: Array, y: Array, *, out: Any = ...) -> Any:
     """x ** y, elementwise."""
     if x.dtype.kind == "i" and np.any(np.less(y, 0)):
         return _integer_power(x, y)
@@ -186,7 +186,7 @@ def _integer_power(x: Any, y: Any) -> Any:
     return np.where(y < 0, inverse, np.power(x, np.maximum(y, 0))).astype(x.dtype)
 
 
-def number_to_power(y: Any, base: Any) -> Any:
+def number_to_power(y: Array, base: Any) -> Any:
     """base ** y for a Python number."""
     y = promoted(y, base)
     if y.dtype.kind == "b":
@@ -201,12 +201,12 @@ def log_of(base: Any) -> Any:
     return math.log(base) if base > 0 else math.nan
 
 
-def square(x: Any, *, out: Any = ...) -> Any:
+def square(x: Array, *, out: Any = ...) -> Any:
     """x * x."""
     return np.square(x, out=out)
 
 
-def lerp_number(x: Any, y: Any, weight: Any, *, out: Any = ...) -> Any:
+def lerp_number(x: Array, y: Array, weight: Any, *, out: Any = ...) -> Any:
     """x + weight * (y - x). The result is computed from the nearer end, so that both ends are exact."""
     if x.dtype.kind != "c" and isinstance(weight, complex):
         raise RuntimeError(f"value cannot be converted to type {'double' if x.dtype == np.float64 else 'float'} "
@@ -217,7 +217,7 @@ def lerp_number(x: Any, y: Any, weight: Any, *, out: Any = ...) -> Any:
     return np.subtract(y, np.multiply(way, like(1 - weight, way), out=way), out=out)
 
 
-def lerp(x: Any, y: Any, weight: Any) -> Any:
+def lerp(x: Array, y: Array, weight: Array) -> Any:
     """`lerp_number` with a weight for each element."""
     way = np.subtract(y, x, out=...)
     near = np.abs(weight) < 0.5
@@ -225,67 +225,67 @@ def lerp(x: Any, y: Any, weight: Any) -> Any:
     return np.add(start, np.multiply(gone, way, out=way if gone.shape == way.shape else ...), out=...)
 
 
-def addcmul(x: Any, y: Any, z: Any, value: Any, *, out: Any = ...) -> Any:
+def addcmul(x: Array, y: Array, z: Array, value: Any, *, out: Any = ...) -> Any:
     """x + value * y * z."""
     product = np.multiply(y, z, out=...)
     return np.add(x, product if value == 1 else np.multiply(like(value, product), product, out=product), out=out)
 
 
-def addcdiv(x: Any, y: Any, z: Any, value: Any, *, out: Any = ...) -> Any:
+def addcdiv(x: Array, y: Array, z: Array, value: Any, *, out: Any = ...) -> Any:
     """x + value * y / z."""
     quotient = np.divide(y, z, out=...)
     return np.add(x, quotient if value == 1 else np.multiply(like(value, quotient), quotient, out=quotient), out=out)
 
 
-def add_number(x: Any, number: Any) -> Any:
+def add_number(x: Array, number: Any) -> Any:
     """x + number, in the dtype of x."""
     return np.add(x, number, out=...)
 
 
-def mul_number(x: Any, number: Any) -> Any:
+def mul_number(x: Array, number: Any) -> Any:
     """x * number, in the dtype of x."""
     return np.multiply(x, number, out=...)
 
 
-def div_number(x: Any, number: Any) -> Any:
+def div_number(x: Array, number: Any) -> Any:
     """x / number, in the dtype of x."""
     return np.divide(x, number, out=...)
 
 
-def filled(x: Any, value: Any) -> Any:
+def filled(x: Array, value: Any) -> Any:
     """An array like x that holds the number everywhere."""
     return np.full_like(x, value)
 
 
-def overwritten(x: Any, y: Any) -> Any:
+def overwritten(x: Array, y: Array) -> Any:
     """The value of x after y is copied into it: y in the dtype of x, broadcast to the shape of x."""
     if y.dtype.kind == "c" and x.dtype.kind != "c":
         y = y.real
     return np.broadcast_arrays(x, before_rounding(y, x.dtype))[1].astype(x.dtype)
 
 
-def overwrite(x: Any, y: Any) -> Any:
+def overwrite(x: Array, y: Array) -> Any:
     """Copy y into the memory of x."""
     y = y.real if y.dtype.kind == "c" and x.dtype.kind not in "cb" else y
     np.copyto(x, before_rounding(y, x.dtype), casting="unsafe")
     return x
 
 
-def fill_all(x: Any, value: Any) -> None:
+def fill_all(x: Array, value: Any) -> None:
     """Write the number everywhere."""
     x[...] = value
 
 
-def zeroed(x: Any) -> Any:
+def zeroed(x: Array) -> Any:
     """Zeros like x."""
     return np.zeros_like(x)
 
 
-def zero_all(x: Any) -> None:
+def zero_all(x: Array) -> None:
     """Write zeros everywhere."""
     x[...] = 0
 
 
-def as_float32(x: Any) -> Any:
+def as_float32(x: Array) -> Any:
     """The numbers as float32, without their imaginary parts."""
     return (x.real if x.dtype.kind == "c" else x).astype(np.float32)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F16, F32, F64
+from ...foundations.dtypes import F16, F32, F64, Array
 
 # Below this many elements np.where is as fast.
 _LARGE = 2048
@@ -29,7 +29,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     return np.where(condition, x, y)
 
 
-def where_into(out: Any, condition: Any, x: Any) -> Any:
+def where_into(out: Array, condition: Any, x: Any) -> Any:
     """Write x, an array of the dtype of `out` or a number that fits it, to where the condition is true."""
     bits = _BITS.get(out.dtype)
     if bits is None or out.size < _LARGE or not out.flags.forc or not _fits(x, out.dtype):
@@ -41,12 +41,12 @@ def where_into(out: Any, condition: Any, x: Any) -> Any:
     return out
 
 
-def limited(x: Any, low: float, high: float, *, out: Any = ...) -> Any:
+def limited(x: Array, low: float, high: float, *, out: Any = ...) -> Any:
     """Floats limited to [low, high]. A nan and the sign of a zero are kept. Quicker than maximum and minimum."""
     return x.clip(low, high, out=out)
 
 
-def signed(out: Any, x: Any) -> Any:
+def signed(out: Array, x: Array) -> Any:
     """Write the sign of each x to `out`. Each element of `out` is +0.0, or positive, or has the sign already."""
     bits = _BITS.get(out.dtype)
     if bits is None or x.dtype is not out.dtype or x.shape != out.shape:
@@ -60,11 +60,11 @@ def _fits(x: Any, dtype: Any) -> bool:
     return x.dtype is dtype if type(x) is np.ndarray else type(x) in (int, float)
 
 
-def _bits(x: Any, dtype: Any, bits: Any) -> Any:
+def _bits(x: Any, dtype: np.dtype[Any], bits: np.dtype[Any]) -> Any:
     return (x if type(x) is np.ndarray else np.array(x, dtype)).view(bits)
 
 
-def _chosen(condition: Any, x: Any, y: Any, bits: Any) -> Any:
+def _chosen(condition: Array, x: Any, y: Any, bits: np.dtype[Any]) -> Any:
     """The bits of the result."""
     if _is_zero(y):
         return np.multiply(condition, x.view(bits))
@@ -87,12 +87,12 @@ def _is_zero(x: Any) -> bool:
 # at full speed.
 
 
-def taken(x: Any, mask: Any) -> Any:
+def taken(x: Array, mask: Array) -> Any:
     """The elements where the mask is true: x[mask]. The mask has the shape of `x`."""
     return x.reshape(-1).take(np.flatnonzero(mask)) if x.size >= _LARGE else x[mask]
 
 
-def write(out: Any, mask: Any, values: Any) -> None:
+def write(out: Array, mask: Array, values: Any) -> None:
     """Write values of the dtype of `out`, or a single value, to where the mask is true. The mask has the same shape."""
     if out.size < _LARGE or not out.flags.c_contiguous:
         out[mask] = values

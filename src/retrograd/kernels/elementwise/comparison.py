@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import BOOL_, FLOATING, category, default_floating, dtype as torch_dtype, result_dtype
+from ...foundations.dtypes import BOOL_, FLOATING, Array, category, default_floating, dtype as torch_dtype, result_dtype
 from ..layout import empty_as
 from . import choosing
 from .arithmetic import factor, promoted
 from .elementary import delivered
 
 
-def clamp_number(x: Any, min: Any, max: Any) -> Any:
+def clamp_number(x: Array, min: Any, max: Any) -> Any:
     """x, limited to at least `min` and at most `max`. These are Python numbers, and one of them may be None."""
     if x.dtype.kind != "f":
         x = x if min is None else promoted(x, min)
@@ -30,14 +30,14 @@ def clamp_number(x: Any, min: Any, max: Any) -> Any:
     return x if max is None else np.minimum(x, max, out=x)
 
 
-def clamp(x: Any, min: Any, max: Any) -> Any:
+def clamp(x: Array, min: Array | None, max: Array | None) -> Any:
     """x, limited to at least `min` and at most `max`. These are arrays, and one of them may be None."""
     if min is not None:
         x = np.maximum(x, min, out=...)
     return x if max is None else np.minimum(x, max, out=...)
 
 
-def where(condition: Any, x: Any, y: Any) -> Any:
+def where(condition: Array, x: Array, y: Array) -> Any:
     """x if the condition holds, else y, in their common dtype."""
     if x.dtype != y.dtype:
         dtype = result_dtype([(x.dtype, x.ndim > 0), (y.dtype, y.ndim > 0)])
@@ -45,7 +45,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     return choosing.where(condition, x, y)
 
 
-def isclose(x: Any, y: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
+def isclose(x: Array, y: Array, rtol: float, atol: float, equal_nan: bool) -> Any:
     """Whether abs(x - y) <= atol + abs(rtol * y). An infinity is close only to itself."""
     close = np.equal(x, y, out=...)
     if category(x.dtype) >= FLOATING and equal_nan:
@@ -58,17 +58,17 @@ def isclose(x: Any, y: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
     return np.logical_or(close, np.logical_and(np.isfinite(gap), gap <= atol + np.abs(rtol * y)), out=...)
 
 
-def isposinf(x: Any, *, out: Any = ...) -> Any:
+def isposinf(x: Array, *, out: Any = ...) -> Any:
     """Whether x is +inf."""
     return np.equal(x, np.inf, out=out) if x.dtype.kind == "f" else np.not_equal(x, x, out=out)
 
 
-def isneginf(x: Any, *, out: Any = ...) -> Any:
+def isneginf(x: Array, *, out: Any = ...) -> Any:
     """Whether x is -inf."""
     return np.equal(x, -np.inf, out=out) if x.dtype.kind == "f" else np.not_equal(x, x, out=out)
 
 
-def isreal(x: Any, *, out: Any = ...) -> Any:
+def isreal(x: Array, *, out: Any = ...) -> Any:
     """Whether the imaginary part of x is absent or 0."""
     if x.dtype.kind == "c":
         return np.equal(x.imag, 0, out=out)
@@ -77,7 +77,7 @@ def isreal(x: Any, *, out: Any = ...) -> Any:
     return real
 
 
-def copysign_number(x: Any, number: Any) -> Any:
+def copysign_number(x: Array, number: Any) -> Any:
     """The absolute values of x with the sign of a number."""
     if isinstance(number, complex):
         raise NotImplementedError("\"copysign_cpu\" not implemented for "
@@ -85,6 +85,6 @@ def copysign_number(x: Any, number: Any) -> Any:
     return np.copysign(x, float(number))
 
 
-def heaviside(x: Any, y: Any, *, out: Any = ...) -> Any:
+def heaviside(x: Array, y: Array, *, out: Any = ...) -> Any:
     """0 for a negative x, 1 for a positive x, y for x = 0."""
     return delivered(np.where(x == 0, y, (x > 0).astype(x.dtype)), out)

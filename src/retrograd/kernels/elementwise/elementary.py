@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F16, F32, F64
+from ...foundations.dtypes import F16, F32, F64, Array
 from ..layout import copied
 from .arithmetic import reciprocal
 from .choosing import limited, where, where_into
 
 
-def delivered(result: Any, out: Any) -> Any:
+def delivered(result: Array, out: Any) -> Any:
     """A result in the place that the caller asked for: in `out`, or as an array of its own for `...`."""
     if out is ...:
         return np.asarray(result)
@@ -26,7 +26,7 @@ def delivered(result: Any, out: Any) -> Any:
     return out
 
 
-def widened(x: Any) -> Any:
+def widened(x: Array) -> Any:
     """The array, with half precision cast to single. PyTorch computes half precision in single, and rounds once."""
     dtype = x.dtype
     if dtype is F32 or dtype is F64:                        # comparing dtypes takes longer
@@ -38,7 +38,7 @@ def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """A version of the kernel that computes half precision in single, and rounds once."""
 
     @wraps(kernel)
-    def call(x: Any, *options: Any, out: Any = ...) -> Any:
+    def call(x: Array, *options: Any, out: Any = ...) -> Any:
         if x.dtype != F16:
             return kernel(x, *options, out=out)
         return delivered(kernel(x.astype(F32), *options).astype(F16), out)
@@ -47,14 +47,14 @@ def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @in_single
-def rsqrt(x: Any, *, out: Any = ...) -> Any:
+def rsqrt(x: Array, *, out: Any = ...) -> Any:
     """1 / sqrt(x)."""
     t = np.sqrt(x, out=...)
     return reciprocal(t, out=t if out is ... else out)
 
 
 @in_single
-def sigmoid(x: Any, *, out: Any = ...) -> Any:
+def sigmoid(x: Array, *, out: Any = ...) -> Any:
     """1 / (1 + exp(-x))."""
     t = np.negative(x, out=...)
     np.exp(t, out=t)
@@ -62,7 +62,7 @@ def sigmoid(x: Any, *, out: Any = ...) -> Any:
     return reciprocal(t, out=t if out is ... else out)
 
 
-def exp2(x: Any, *, out: Any = ...) -> Any:
+def exp2(x: Array, *, out: Any = ...) -> Any:
     """2 ** x, also for complex numbers."""
     if x.dtype.kind != "c":
         return np.exp2(x, out=out)
@@ -71,30 +71,30 @@ def exp2(x: Any, *, out: Any = ...) -> Any:
     return np.exp(scaled, out=out)
 
 
-def tanh_backward(grad_output: Any, output: Any, *, out: Any = ...) -> Any:
+def tanh_backward(grad_output: Array, output: Array, *, out: Any = ...) -> Any:
     """The gradient of tanh: 1 - output * output times the gradient of the output."""
     slope = np.multiply(output, output, out=...)
     np.subtract(1, slope, out=slope)
     return np.multiply(grad_output, slope, out=out)
 
 
-def sigmoid_backward(grad_output: Any, output: Any, *, out: Any = ...) -> Any:
+def sigmoid_backward(grad_output: Any, output: Array, *, out: Any = ...) -> Any:
     """The gradient of the logistic function: (1 - output) * output times the gradient of the output."""
     scaled = np.multiply(grad_output, np.subtract(1, output, out=...), out=...)
     return np.multiply(scaled, output, out=out)
 
 
-def threshold_backward(g: Any, result: Any) -> Any:
+def threshold_backward(g: Array, result: Array) -> Any:
     """The gradient of relu: g, and 0 where the result is not positive."""
     return where(result <= 0, 0.0, g)
 
 
-def relu(x: Any, *, out: Any = ...) -> Any:
+def relu(x: Array, *, out: Any = ...) -> Any:
     """max(x, 0). A -0.0 and a nan stay as they are."""
     return limited(x, 0, math.inf, out=out) if x.dtype.kind == "f" else np.maximum(0, x, out=out)
 
 
-def sgn(x: Any, *, out: Any = ...) -> Any:
+def sgn(x: Array, *, out: Any = ...) -> Any:
     """x / abs(x), and 0 at 0. A real nan gives 0 too."""
     kind = x.dtype.kind
     if kind == "b":
@@ -104,12 +104,12 @@ def sgn(x: Any, *, out: Any = ...) -> Any:
     return result if undefined is None else _replace(result, undefined, 0.0)
 
 
-def rounded(x: Any, *, out: Any = ...) -> Any:
+def rounded(x: Array, *, out: Any = ...) -> Any:
     """The nearest integer, or the even one of two."""
     return np.rint(x, out=out) if x.dtype.kind not in "iu" else np.positive(x, out=out)
 
 
-def rounded_at(x: Any, decimals: Any) -> Any:
+def rounded_at(x: Array, decimals: Any) -> Any:
     """x rounded to `decimals` digits after the point, or before the point if `decimals` is negative."""
     if x.dtype.kind != "f":
         return rounded(x)
@@ -119,7 +119,7 @@ def rounded_at(x: Any, decimals: Any) -> Any:
     return np.divide(np.rint(np.multiply(x, power, out=...)), power, out=...)
 
 
-def frac(x: Any, *, out: Any = ...) -> Any:
+def frac(x: Array, *, out: Any = ...) -> Any:
     """The fractional part, with the sign of x."""
     return np.subtract(x, np.trunc(x), out=out)
 
@@ -127,25 +127,25 @@ def frac(x: Any, *, out: Any = ...) -> Any:
 def whole(ufunc: np.ufunc) -> Callable[..., Any]:
     """A kernel that rounds floats to whole numbers, and leaves integers as they are."""
 
-    def call(x: Any, *, out: Any = ...) -> Any:
+    def call(x: Array, *, out: Any = ...) -> Any:
         return ufunc(x, out=out) if x.dtype.kind == "f" else np.positive(x, out=out)
 
     return call
 
 
-def conjugate(x: Any, *, out: Any = ...) -> Any:
+def conjugate(x: Array, *, out: Any = ...) -> Any:
     """The complex conjugate. A real array keeps its dtype, bools included."""
     return np.conjugate(x, out=out) if x.dtype.kind == "c" else delivered(x.copy(), out)
 
 
-def angle(x: Any, *, out: Any = ...) -> Any:
+def angle(x: Array, *, out: Any = ...) -> Any:
     """The angle of a complex number. For a real number: pi if it is negative, else 0."""
     if x.dtype.kind == "c":
         return np.arctan2(x.imag, x.real, out=out)
     return delivered(np.where(np.isnan(x), x, np.where(x < 0, x.dtype.type(math.pi), x.dtype.type(0))), out)
 
 
-def logit(x: Any, eps: float | None) -> Any:
+def logit(x: Array, eps: float | None) -> Any:
     """log(x / (1 - x)). If eps is given, x is first limited to [eps, 1 - eps]."""
     dtype = x.dtype
     if dtype == F16:
@@ -160,7 +160,7 @@ def logit(x: Any, eps: float | None) -> Any:
     return np.log(t, out=t).astype(dtype, copy=False)
 
 
-def nan_to_num(x: Any, nan: float | None, posinf: float | None, neginf: float | None) -> Any:
+def nan_to_num(x: Array, nan: float | None, posinf: float | None, neginf: float | None) -> Any:
     """x with numbers instead of nan and infinities: by default 0 and the largest number of either sign."""
     if x.dtype.kind in "biu":
         return copied(x, x.dtype)
@@ -177,17 +177,17 @@ def nan_to_num(x: Any, nan: float | None, posinf: float | None, neginf: float | 
     return np.asarray(np.nan_to_num(x, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf))
 
 
-def _replace(out: Any, condition: Any, value: float) -> Any:
+def _replace(out: Array, condition: Array, value: float) -> Any:
     """Write a number to where the condition is true, which is rarely anywhere."""
     return where_into(out, condition, value) if condition.any() else out
 
 
-def xlogy(x: Any, y: Any, *, out: Any = ...) -> Any:
+def xlogy(x: Array, y: Array, *, out: Any = ...) -> Any:
     """x * log(y), and 0 if x is 0 and y is not nan."""
     return times_log(x, y, np.log(y, out=...), out)
 
 
-def times_log(x: Any, y: Any, log: Any, out: Any) -> Any:
+def times_log(x: Array, y: Array, log: Array, out: Any) -> Any:
     """x times a given logarithm of y, and 0 if x is 0 and y is not nan."""
     value = np.multiply(x, log, out=out)
     zero = np.equal(x, 0, out=...)
@@ -196,7 +196,7 @@ def times_log(x: Any, y: Any, log: Any, out: Any) -> Any:
     return value
 
 
-def _log_of_sum(x: Any, y: Any, power: np.ufunc, unit: float, out: Any) -> Any:
+def _log_of_sum(x: Array, y: Array, power: np.ufunc, unit: float, out: Any) -> Any:
     """The logarithm of power(x) + power(y), without overflow on the way: the larger one plus a rest from 0 to `unit`.
 
     The difference of two equal infinities is nan, which fmax ignores.
@@ -210,7 +210,7 @@ def _log_of_sum(x: Any, y: Any, power: np.ufunc, unit: float, out: Any) -> Any:
     return np.add(np.maximum(x, y), np.fmax(t, 0, out=t), out=out)
 
 
-def logaddexp2(x: Any, y: Any, *, out: Any = ...) -> Any:
+def logaddexp2(x: Array, y: Array, *, out: Any = ...) -> Any:
     """log2(2 ** x + 2 ** y), without overflow on the way."""
     if x.dtype == F16:
         return np.logaddexp2(x, y, out=out)
@@ -221,7 +221,7 @@ def logaddexp2(x: Any, y: Any, *, out: Any = ...) -> Any:
 _LEAST_SQUARE = {F32: 1e-30, F64: 1e-290}
 
 
-def hypot(x: Any, y: Any, *, out: Any = ...) -> Any:
+def hypot(x: Array, y: Array, *, out: Any = ...) -> Any:
     """sqrt(x * x + y * y), without overflow or underflow on the way."""
     least = _LEAST_SQUARE.get(x.dtype)
     if least is None or x.size < 64:
@@ -232,17 +232,17 @@ def hypot(x: Any, y: Any, *, out: Any = ...) -> Any:
     return np.hypot(x, y, out=out)
 
 
-def deg2rad(x: Any, *, out: Any = ...) -> Any:
+def deg2rad(x: Array, *, out: Any = ...) -> Any:
     """Degrees converted to radians."""
     return np.multiply(x, math.pi / 180, out=out)
 
 
-def rad2deg(x: Any, *, out: Any = ...) -> Any:
+def rad2deg(x: Array, *, out: Any = ...) -> Any:
     """Radians converted to degrees."""
     return np.multiply(x, 180 / math.pi, out=out)
 
 
-def logaddexp(x: Any, y: Any, *, out: Any = ...) -> Any:
+def logaddexp(x: Array, y: Array, *, out: Any = ...) -> Any:
     """log(exp(x) + exp(y)), without overflow on the way."""
     if x.dtype == F16:
         return np.logaddexp(x, y, out=out)
@@ -254,31 +254,31 @@ def logaddexp(x: Any, y: Any, *, out: Any = ...) -> Any:
     return delivered(result, out)
 
 
-def complex_of(x: Any, y: Any) -> Any:
+def complex_of(x: Array, y: Array) -> Any:
     """x + y * 1j for two real arrays of one dtype."""
     out = np.empty(np.broadcast_shapes(x.shape, y.shape), np.result_type(x.dtype, np.complex64))
     out.real, out.imag = x, y
     return out
 
 
-def polar(x: Any, y: Any) -> Any:
+def polar(x: Array, y: Array) -> Any:
     """The complex number with absolute value x and angle y."""
     return complex_of(x * np.cos(y), x * np.sin(y))
 
 
 @in_single
-def sinc(x: Any, *, out: Any = ...) -> Any:
+def sinc(x: Array, *, out: Any = ...) -> Any:
     """sin(pi x) / (pi x), and 1 at 0."""
     t = x * math.pi
     return delivered(np.where(x == 0, x.dtype.type(1), np.sin(t) / t), out)
 
 
-def view_as_real(x: Any) -> Any:
+def view_as_real(x: Array) -> Any:
     """The real and imaginary parts along a last dimension of size 2."""
     return x[..., None].view(x.real.dtype)
 
 
-def view_as_complex(x: Any) -> Any:
+def view_as_complex(x: Array) -> Any:
     """Complex numbers of the pairs along the last dimension, which has size 2 and stride 1."""
     if x.shape[-1] != 2:
         raise RuntimeError("Tensor must have a last dimension of size 2")
@@ -292,7 +292,7 @@ def view_as_complex(x: Any) -> Any:
     return x.view(dtype)[..., 0]
 
 
-def part(x: Any, index: Any) -> Any:
+def part(x: Array, index: Any) -> Any:
     """The real (0) or imaginary (1) one of the parts along the last dimension."""
     return x[..., index]
 
@@ -300,12 +300,12 @@ def part(x: Any, index: Any) -> Any:
 # Mantissas and exponents of floats
 
 
-def frexp(x: Any) -> tuple[Any, Any]:
+def frexp(x: Array) -> tuple[Any, Any]:
     """The mantissa, with an absolute value from 1 / 2 to 1, and the exponent of the power of 2."""
     mantissa, exponent = np.frexp(x)
     return np.asarray(mantissa), np.asarray(exponent)
 
 
-def ldexp(x: Any, y: Any, *, out: Any = ...) -> Any:
+def ldexp(x: Array, y: Array, *, out: Any = ...) -> Any:
     """x * 2 ** y."""
     return np.multiply(x, exp2(y), out=out)

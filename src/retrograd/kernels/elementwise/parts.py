@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F32, F64
+from ...foundations.dtypes import F32, F64, Array
 from ..native import threads
 
 # The number of elements from which on parts can be worth it.
@@ -45,7 +45,7 @@ def in_parts(kernel: Any) -> Callable[..., Any] | None:
     return partial(_called, kernel, cost) if cost else None
 
 
-def rule_in_parts(kernel: Any, rule: Callable[..., Any]) -> Callable[..., Any]:
+def rule_in_parts(kernel: Callable[..., Any], rule: Callable[..., Any]) -> Callable[..., Any]:
     """The function that applies a rule of an elementwise operator with this kernel to a large cotangent."""
     if kernel in _SINGLE:
         return partial(_called, _SINGLE[kernel], _MOVED)
@@ -76,7 +76,7 @@ def _called(ufunc: np.ufunc, cost: float, *arrays: Any, out: Any = ...) -> Any:
 add = partial(_called, np.add, _MOVED)
 
 
-def in_blocks(formula: Callable[..., Any], cost: float, x: Any, *others: Any) -> Any:
+def in_blocks(formula: Callable[..., Any], cost: float, x: Array, *others: Any) -> Any:
     """`formula(x, *others)`, a formula with temporaries of arrays and options, of a cost for each byte of x."""
     arrays = [x, *[a for a in others if type(a) is np.ndarray]]
     if not (_shared(x, cost) or x.nbytes >= _FAR) or not _alike(arrays):
@@ -92,7 +92,7 @@ def in_blocks(formula: Callable[..., Any], cost: float, x: Any, *others: Any) ->
     return result
 
 
-def _shared(x: Any, cost: float) -> bool:
+def _shared(x: Array, cost: float) -> bool:
     """Whether the work is enough for several threads."""
     return bool(x.nbytes * cost >= 2 * threads.ENOUGH and threads.available() > 1)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F32, F64
+from ...foundations.dtypes import F32, F64, Array
 from .choosing import signed, where
 
 # Below this many elements NumPy's own loops are as fast.
@@ -28,7 +28,7 @@ def _in_pieces(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """A version of the kernel that splits large arrays into pieces whose intermediates fit the cache."""
 
     @wraps(kernel)
-    def call(x: Any, y: Any, out: Any) -> Any:
+    def call(x: Array, y: Array, out: Any) -> Any:
         one = not y.ndim
         alike = one or (y.shape == x.shape and y.flags.c_contiguous)
         if x.size <= 2 * _PIECE or not x.flags.c_contiguous or not alike:
@@ -44,7 +44,7 @@ def _in_pieces(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @_in_pieces
-def fmod(x: Any, y: Any, out: Any) -> Any:
+def fmod(x: Array, y: Array, out: Any) -> Any:
     """The remainder when the quotient is rounded towards 0."""
     found = _whole_and_rest(x, y)
     if found is None:
@@ -53,7 +53,7 @@ def fmod(x: Any, y: Any, out: Any) -> Any:
 
 
 @_in_pieces
-def remainder(x: Any, y: Any, out: Any) -> Any:
+def remainder(x: Array, y: Array, out: Any) -> Any:
     """The remainder when the quotient is rounded down. A zero has the sign of x."""
     found = _whole_and_rest(x, y)
     if found is None:
@@ -67,7 +67,7 @@ def remainder(x: Any, y: Any, out: Any) -> Any:
 
 
 @_in_pieces
-def floor_divide(x: Any, y: Any, out: Any) -> Any:
+def floor_divide(x: Array, y: Array, out: Any) -> Any:
     """The quotient rounded down."""
     found = _whole_and_rest(x, y)
     if found is None:
@@ -77,12 +77,12 @@ def floor_divide(x: Any, y: Any, out: Any) -> Any:
     return whole.astype(x.dtype, copy=False) if out is ... else np.positive(whole, out=out, casting="same_kind")
 
 
-def _beyond(rest: Any, y: Any) -> Any:
+def _beyond(rest: Array, y: Array) -> Any:
     """Where rounding towards 0 differs from rounding down."""
     return np.logical_and((rest < 0) != (y < 0), rest != 0)
 
 
-def _whole_and_rest(x: Any, y: Any) -> tuple[Any, Any] | None:
+def _whole_and_rest(x: Array, y: Array) -> tuple[Any, Any] | None:
     """The quotient rounded towards 0, in float64, and the remainder. None if the exact method does not apply."""
     dtype = x.dtype
     if x.size < _FEW or y.dtype is not dtype or (dtype is not F32 and dtype is not F64):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F16, F32, F64
+from ...foundations.dtypes import F16, F32, F64, Array
 from ..layout import beside_channels
 from .pooling import avg_pool, avg_pool_backward, largest, max_pool
 
@@ -36,7 +36,7 @@ def _alike(sizes: Sizes, to: Sizes) -> Sizes:
     return tuple([n // m for n, m in pairs]) if all([m and not n % m for n, m in pairs]) else ()
 
 
-def adaptive_max_pool(x: Any, to: Sizes) -> Any:
+def adaptive_max_pool(x: Array, to: Sizes) -> Any:
     """The maxima, and the place of each in its image."""
     same = _alike(x.shape, to)
     if same:
@@ -58,13 +58,13 @@ def adaptive_max_pool(x: Any, to: Sizes) -> Any:
     return lay(values), lay(indices)
 
 
-def _placed(indices: Any, places: Any, axis: int, step: int) -> Any:
+def _placed(indices: Array | None, places: Array, axis: int, step: int) -> Any:
     """The indices in an image: `places` along this axis, combined with `indices` for the axes after it."""
     far = places * step
     return far if indices is None else np.add(np.take_along_axis(indices, places, axis), far, out=far)
 
 
-def adaptive_avg_pool(x: Any, to: Sizes) -> Any:
+def adaptive_avg_pool(x: Array, to: Sizes) -> Any:
     """The means over the windows."""
     same = _alike(x.shape, to)
     if same:
@@ -90,7 +90,7 @@ def _members(size: int, count: int) -> Any:
     return found
 
 
-def _sums(x: Any, members: Any, axis: int) -> Any:
+def _sums(x: Array, members: Array, axis: int) -> Any:
     """The sums over an axis of the elements that each column of `members` marks, as a product of matrices."""
     matrix, ahead, after = members.astype(x.dtype), x.shape[:axis], x.shape[axis + 1:]
     if math.prod(after) == 1:
@@ -103,7 +103,7 @@ def _sums(x: Any, members: Any, axis: int) -> Any:
     return out.reshape(*ahead, matrix.shape[1], *after)
 
 
-def adaptive_avg_pool_backward(g: Any, sizes: Sizes, dims: int) -> Any:
+def adaptive_avg_pool_backward(g: Array, sizes: Sizes, dims: int) -> Any:
     """The adjoint of `adaptive_avg_pool`, for images whose last `dims` dimensions have these sizes."""
     same = _alike(sizes, g.shape[g.ndim - dims:])
     if same:
@@ -117,7 +117,7 @@ def adaptive_avg_pool_backward(g: Any, sizes: Sizes, dims: int) -> Any:
     return g
 
 
-def fractional_max_pool(x: Any, samples: Any, kernel: Sizes, to: Sizes) -> Any:
+def fractional_max_pool(x: Array, samples: Array, kernel: Sizes, to: Sizes) -> Any:
     """The maxima over windows at random places (Graham 2014). `kernel` gives the sizes of the windows.
 
     `samples` (..., dims) holds a number in [0, 1) for each image and dimension. For images the order is width, height;
@@ -135,7 +135,7 @@ def fractional_max_pool(x: Any, samples: Any, kernel: Sizes, to: Sizes) -> Any:
     return np.ascontiguousarray(values), np.ascontiguousarray(indices)
 
 
-def intervals(sample: Any, size: int, kernel: int, count: int) -> Any:
+def intervals(sample: Array, size: int, kernel: int, count: int) -> Any:
     """The starts of the windows: (..., count) places for samples (...)."""
     last = np.full((*sample.shape, 1), size - kernel)
     if count == 1:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from ...foundations.dtypes import Array
 from ..native import blas, threads
 
 Sizes = tuple[int, ...]
@@ -60,7 +61,7 @@ class Window(NamedTuple):
         """For each place in the kernel, row by row: the positions that see an input through it, and these inputs."""
         return _taps(self, sizes, outputs)
 
-    def view(self, x: Any, outputs: Sizes) -> Any:
+    def view(self, x: Array, outputs: Sizes) -> Any:
         """The windows of an array (..., *sizes) without padding, as a view: (..., *kernel, *outputs)."""
         dims = len(outputs)
         steps = x.strides[-dims:]
@@ -96,8 +97,8 @@ class Columns:
     With `ones`, each column has a last element of 1.
     """
 
-    def __init__(self, count: int, shape: Sizes, dtype: Any, window: Window, outputs: Sizes, groups: int, merged: bool,
-                 ones: bool = False) -> None:
+    def __init__(self, count: int, shape: Sizes, dtype: np.dtype[Any], window: Window, outputs: Sizes, groups: int,
+                 merged: bool, ones: bool = False) -> None:
         inner, sizes = shape[0] // groups, shape[1:]
         self.shape, self.merged, self.trivial = (count, groups, inner, *sizes), merged, window.trivial
         self.sliding: tuple[Window, Sizes] | None = None
@@ -129,7 +130,7 @@ class Columns:
             self.pieces = [(place[(slice(None),) * 3 + tap][last(source)], last(target)) for tap, (source, target) in
                            zip(places(*map(range, window.kernel)), window.taps(sizes, outputs))]
 
-    def _by_rows(self, window: Window, outputs: Sizes, columns: Any) -> tuple[Window, Sizes, Any]:
+    def _by_rows(self, window: Window, outputs: Sizes, columns: Array) -> tuple[Window, Sizes, Any]:
         """Copy in two steps: first the elements along the kernel's last dimension, then whole rows of them.
 
         The first step copies short runs. The second step copies more data, but in long runs. Returns the first step.
@@ -145,7 +146,7 @@ class Columns:
         return (Window((*one, kernel[-1]), (*one, stride[-1]), padding, (*one, dilation[-1])), rows.shape[4:],
                 rows.reshape(*rows.shape[:3], *one, *rows.shape[3:]))
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Any:
         """The columns of these samples."""
         x = x.reshape(self.shape)
         if self.trivial:
@@ -159,7 +160,7 @@ class Columns:
         return self.columns
 
 
-def in_blocks(kind: Callable[..., Any], x: Any, start: int, stop: int, size: int,
+def in_blocks(kind: Callable[..., Any], x: Array, start: int, stop: int, size: int,
               *geometry: Any) -> Iterator[tuple[int, int, Any]]:
     """The samples from `start` to `stop` by blocks: the first sample, how many, and their columns in reused memory.
 
@@ -187,7 +188,7 @@ def _kept(*geometry: Any) -> list[Any]:
     return []
 
 
-def matrices(x: Any, merged: bool) -> Any:
+def matrices(x: Array, merged: bool) -> Any:
     """Samples (n, groups, rows, ...) as matrices: (n, groups, rows, positions) or (groups, rows, n * positions)."""
     shape = x.shape[1:3]
     if merged:

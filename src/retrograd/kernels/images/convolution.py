@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F16, F32
+from ...foundations.dtypes import F16, F32, Array
 from . import samples_last
 from .columns import Columns, Sizes, Taps, Window, blocks, in_blocks, last, matrices, over_samples
 
@@ -37,8 +37,8 @@ from .columns import Columns, Sizes, Taps, Window, blocks, in_blocks, last, matr
 _STRIP = 1 << 23
 
 
-def convolution(x: Any, weight: Any, bias: Any, stride: Sizes, padding: Sizes, dilation: Sizes, transposed: bool,
-                output_padding: Sizes, groups: int) -> Any:
+def convolution(x: Array, weight: Array, bias: Array | None, stride: Sizes, padding: Sizes, dilation: Sizes,
+                transposed: bool, output_padding: Sizes, groups: int) -> Any:
     """x (N, C, ...) with weight (O, C / groups, ...), or transposed with weight (C, O / groups, ...): (N, O, ...)."""
     if x.dtype == F16:
         bias = None if bias is None else bias.astype(F32)
@@ -50,7 +50,7 @@ def convolution(x: Any, weight: Any, bias: Any, stride: Sizes, padding: Sizes, d
     return gathered(x, weight, bias, window, groups)
 
 
-def conv_tbc(x: Any, weight: Any, bias: Any, pad: int) -> Any:
+def conv_tbc(x: Array, weight: Array, bias: Array, pad: int) -> Any:
     """x (time, batch, C) with weight (kernel, C, O) and bias (O): (time, batch, O)."""
     result = convolution(np.transpose(x, (1, 2, 0)), np.transpose(weight, (2, 1, 0)), bias, (1,), (pad,), (1,), False,
                          (0,), 1)
@@ -145,7 +145,7 @@ def _flipped(window: Window) -> Window | None:
     return window._replace(padding=around) if max(window.stride) == 1 and min(around) >= 0 else None
 
 
-def _room(groups: int, shape: Sizes, merged: bool, dtype: Any) -> tuple[Any, Any]:
+def _room(groups: int, shape: Sizes, merged: bool, dtype: np.dtype[Any]) -> tuple[Any, Any]:
     """Memory for products of this shape, (channels, taps, samples, ...), and a view with the samples first."""
     channels, taps, count, *outputs = shape
     if merged:
@@ -155,7 +155,7 @@ def _room(groups: int, shape: Sizes, merged: bool, dtype: Any) -> tuple[Any, Any
     return parts.reshape(count, groups, channels * taps // groups, -1), parts
 
 
-def _add_up(parts: Any, sums: Any, taps: Taps, first: int | None, flat: bool) -> None:
+def _add_up(parts: Array, sums: Array, taps: Taps, first: int | None, flat: bool) -> None:
     """Add each of the parts (samples, channels, taps, ...) at its places. Part `first`, if given, starts the sums."""
     if first is not None:
         np.copyto(sums, parts[:, :, first][last(taps[first][0])])
@@ -169,7 +169,7 @@ def _add_up(parts: Any, sums: Any, taps: Taps, first: int | None, flat: bool) ->
             np.add(place, parts[:, :, t][last(source)], out=place)
 
 
-def _add_moved(part: Any, sums: Any, far: Sizes) -> None:
+def _add_moved(part: Array, sums: Array, far: Sizes) -> None:
     """Add the part, shifted by `far` in space, to the sums: as one long run, with 0 for the elements outside."""
     sizes = sums.shape[2:]
     if any(abs(by) >= n for by, n in zip(far, sizes)):
@@ -202,7 +202,8 @@ def _phases(window: Window) -> list[tuple[Sizes, list[tuple[Sizes, int]]]]:
     return [(place, sorted(taps, key=lambda tap: [abs(far) for far in tap[0]])) for place, taps in found.items()]
 
 
-def _add_by_phases(parts: Any, sums: Any, stride: Sizes, phases: list[tuple[Sizes, list[tuple[Sizes, int]]]]) -> None:
+def _add_by_phases(parts: Array, sums: Array, stride: Sizes,
+                   phases: list[tuple[Sizes, list[tuple[Sizes, int]]]]) -> None:
     """Add the parts (samples, channels, taps, ...) of each phase in long runs, and write each sum once."""
     for place, taps in phases:
         if taps and not any(taps[0][0]):
@@ -214,7 +215,7 @@ def _add_by_phases(parts: Any, sums: Any, stride: Sizes, phases: list[tuple[Size
         sums[last(tuple([slice(a, None, s) for a, s in zip(place, stride)]))] = total
 
 
-def _spread_by_strips(g: Any, weight: Any, bias: Any, window: Window, result: Any, strips: list[tuple[int, int]],
+def _spread_by_strips(g: Array, weight: Array, bias: Any, window: Window, result: Array, strips: list[tuple[int, int]],
                       groups: int) -> Any:
     """`spread` by strips: ranges of rows of positions are processed in turn, and added up in `result`."""
     sizes, around, free = result.shape[2:], window.padding[0], _flush(window)
@@ -237,7 +238,7 @@ def _strips(window: Window, outputs: Sizes, channel: int) -> list[tuple[int, int
     return [(a, min(a + count, outputs[0])) for a in range(0, outputs[0], count)]
 
 
-def _padded_ahead(x: Any, window: Window) -> Any:
+def _padded_ahead(x: Array, window: Window) -> Any:
     """x with the padding of its first dimension of space."""
     around = window.padding[0]
     if not around:
@@ -266,7 +267,7 @@ def _ahead(window: Window) -> tuple[Window, Window]:
                    (*one[1:], dilation[-1])))
 
 
-def _weight_matrices(weight: Any, ahead: Window, groups: int) -> Any:
+def _weight_matrices(weight: Array, ahead: Window, groups: int) -> Any:
     """The weight as matrices that map what `ahead` sees of g to the parts to add up."""
     given, channels, *kernel = weight.shape
     whole = weight.reshape(groups, given // groups, channels, math.prod(kernel[:-1]), kernel[-1])
@@ -276,7 +277,8 @@ def _weight_matrices(weight: Any, ahead: Window, groups: int) -> Any:
     return flipped.reshape(groups, channels * kernel[-1], -1)
 
 
-def weight_gradient(x: Any, g: Any, shape: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int) -> Any:
+def weight_gradient(x: Array, g: Array, shape: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes,
+                    groups: int) -> Any:
     """The gradient of a convolution of x by its weight of this shape. g is the gradient of the result."""
     if x.dtype == F16:
         return weight_gradient(x.astype(F32), g.astype(F32), shape, stride, padding, dilation, groups).astype(F16)
@@ -309,19 +311,19 @@ def weight_gradient(x: Any, g: Any, shape: Sizes, stride: Sizes, padding: Sizes,
     return sums[0].reshape(shape)
 
 
-def _product_over_positions(a: Any, b: Any) -> Any:
+def _product_over_positions(a: Array, b: Array) -> Any:
     """a (..., rows, positions) times b (..., columns, positions) transposed. More rows in a are faster in the BLAS."""
     if a.shape[-2] < b.shape[-2]:
         return _product_over_positions(b, a).swapaxes(-1, -2)
     return np.matmul(a, b.swapaxes(-1, -2))
 
 
-def _with_bias(result: Any, bias: Any) -> Any:
+def _with_bias(result: Array, bias: Array | None) -> Any:
     """The result, with a number for each channel added in place, if there is a bias."""
     return result if bias is None else np.add(result, bias.reshape(-1, *[1] * (result.ndim - 2)), out=result)
 
 
-def unfold(x: Any, kernel: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes) -> Any:
+def unfold(x: Array, kernel: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes) -> Any:
     """The elements that each position sees in x (N, C, ...) or (C, ...): columns (N, C * prod(kernel), positions)."""
     if x.ndim == len(kernel) + 1:
         return unfold(x[None], kernel, dilation, padding, stride)[0]
@@ -333,7 +335,7 @@ def unfold(x: Any, kernel: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes
     return np.ascontiguousarray(columns).reshape(len(x), x.shape[1] * math.prod(kernel), math.prod(outputs))
 
 
-def fold(x: Any, sizes: Sizes, kernel: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes) -> Any:
+def fold(x: Array, sizes: Sizes, kernel: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes) -> Any:
     """The columns (N, C * prod(kernel), positions) added at the places of `unfold`: (N, C, *sizes). N may be absent."""
     if x.ndim == 2:
         return fold(x[None], sizes, kernel, dilation, padding, stride)[0]

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array, Shape
 from ..layout import beside_channels
-
-Shape = tuple[int, ...]
 
 
 def _by_axis(ndim: int, pad: Shape) -> Iterator[tuple[int, int, int]]:
@@ -29,7 +28,7 @@ def padded_shape(shape: Shape, pad: Shape) -> Shape:
     return tuple(sizes)
 
 
-def constant_pad(x: Any, pad: Shape, value: Any) -> Any:
+def constant_pad(x: Array, pad: Shape, value: Any) -> Any:
     """`x` surrounded by a constant."""
     out = np.full(padded_shape(x.shape, pad), value, x.dtype)
     source, target = [slice(None)] * x.ndim, [slice(None)] * x.ndim
@@ -42,17 +41,17 @@ def constant_pad(x: Any, pad: Shape, value: Any) -> Any:
 
 # Surround an array with its own elements: mirrored at the ends, or the end elements repeated
 
-def reflect(x: Any, pad: Shape) -> Any:
+def reflect(x: Array, pad: Shape) -> Any:
     """`x` surrounded by its mirror image, which does not repeat the end elements."""
     return _surrounded(x, pad, 1)
 
 
-def replicate(x: Any, pad: Shape) -> Any:
+def replicate(x: Array, pad: Shape) -> Any:
     """`x` surrounded by its end elements."""
     return _surrounded(x, pad, 0)
 
 
-def _surrounded(x: Any, pad: Shape, step: int) -> Any:
+def _surrounded(x: Array, pad: Shape, step: int) -> Any:
     """`x` surrounded by its own elements. At a distance i from an end stands the element i * step inside of the end."""
     out = _framed(x, pad)
     for axis, before, after in _by_axis(x.ndim, pad):
@@ -69,7 +68,7 @@ def _at(axis: int, place: Any) -> Any:
     return (*[slice(None)] * axis, place)
 
 
-def _framed(x: Any, pad: Shape) -> Any:
+def _framed(x: Array, pad: Shape) -> Any:
     """`x` in an array with room around it. Negative padding is ignored."""
     out = np.empty(padded_shape(x.shape, tuple([max(n, 0) for n in pad])), x.dtype)
     inner = [slice(None)] * x.ndim
@@ -79,24 +78,24 @@ def _framed(x: Any, pad: Shape) -> Any:
     return out
 
 
-def _without(x: Any, pad: Shape) -> Any:
+def _without(x: Array, pad: Shape) -> Any:
     """`x` without the elements that negative padding removes."""
     for axis, before, after in _by_axis(x.ndim, pad):
         x = x[_at(axis, slice(max(-before, 0), x.shape[axis] - max(-after, 0)))]
     return np.ascontiguousarray(x)
 
 
-def reflect_backward(g: Any, shape: Shape, pad: Shape) -> Any:
+def reflect_backward(g: Array, shape: Shape, pad: Shape) -> Any:
     """For each element, the sum of `g` at the places where `reflect` put it."""
     return _collected(g, shape, pad, 1)
 
 
-def replicate_backward(g: Any, shape: Shape, pad: Shape) -> Any:
+def replicate_backward(g: Array, shape: Shape, pad: Shape) -> Any:
     """For each element, the sum of `g` at the places where `replicate` put it."""
     return _collected(g, shape, pad, 0)
 
 
-def _collected(g: Any, shape: Shape, pad: Shape, step: int) -> Any:
+def _collected(g: Array, shape: Shape, pad: Shape, step: int) -> Any:
     """The adjoint of `_surrounded`."""
     for axis, before, after in _by_axis(len(shape), pad):
         out, last, end = _middle(g, shape[axis], axis, before, after), shape[axis] - 1, g.shape[axis] - after - 1
@@ -108,7 +107,7 @@ def _collected(g: Any, shape: Shape, pad: Shape, step: int) -> Any:
     return g
 
 
-def _middle(g: Any, n: int, axis: int, before: int, after: int) -> Any:
+def _middle(g: Array, n: int, axis: int, before: int, after: int) -> Any:
     """The first part of the sums for `n` elements: the gradient at the elements' own places."""
     first, last = max(-before, 0), n - max(-after, 0)
     place = _at(axis, slice(first + before, last + before))
@@ -121,7 +120,7 @@ def _middle(g: Any, n: int, axis: int, before: int, after: int) -> Any:
 
 # Elements exchanged between channels and the plane
 
-def pixel_shuffle(x: Any, factor: int) -> Any:
+def pixel_shuffle(x: Array, factor: int) -> Any:
     """Groups of `factor` squared channels as the pixels of a plane that is larger by `factor`."""
     *batch, channels, height, width = x.shape
     few = channels // factor ** 2
@@ -131,7 +130,7 @@ def pixel_shuffle(x: Any, factor: int) -> Any:
     return pixels.reshape(*batch, few, height * factor, width * factor)
 
 
-def pixel_unshuffle(x: Any, factor: int) -> Any:
+def pixel_unshuffle(x: Array, factor: int) -> Any:
     """Groups of `factor` squared pixels of a plane as channels."""
     *batch, channels, height, width = x.shape
     low, narrow, n = height // factor, width // factor, len(batch)
@@ -140,7 +139,7 @@ def pixel_unshuffle(x: Any, factor: int) -> Any:
     return pixels.reshape(*batch, channels * factor ** 2, low, narrow)
 
 
-def channel_shuffle(x: Any, groups: int) -> Any:
+def channel_shuffle(x: Array, groups: int) -> Any:
     """The first channel of each group, then the second channel of each group, and so on."""
     batch, channels, *rest = x.shape
     return x.reshape(batch, groups, channels // groups, *rest).swapaxes(1, 2).reshape(x.shape)

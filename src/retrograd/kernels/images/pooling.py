@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...foundations.dtypes import F16, F32
+from ...foundations.dtypes import F16, F32, Array
 from ..layout import beside_channels
 
 Sizes = tuple[int, ...]
@@ -96,7 +96,7 @@ def along(back: int, place: Any) -> Any:
 # Maxima
 
 
-def max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, ceil_mode: bool) -> Any:
+def max_pool(x: Array, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, ceil_mode: bool) -> Any:
     """The maxima, and the place of each in its image, whose dimensions are flattened.
 
     While the dimensions are reduced, a small number keeps each maximum's place in its window. The search for NaNs takes
@@ -137,7 +137,7 @@ def _offsets(windows: tuple[Span, ...]) -> tuple[Any, Any]:
     return offsets, places
 
 
-def _maxima(x: Any, windows: tuple[Span, ...], nans: bool, narrow: bool) -> tuple[Any, Any]:
+def _maxima(x: Array, windows: tuple[Span, ...], nans: bool, narrow: bool) -> tuple[Any, Any]:
     """The maxima, and the place of each in its window, in row-major order. If `narrow`, the images come last."""
     number = np.min_scalar_type(math.prod([span.kernel for span in windows]))
     taps, inner = np.zeros((), number), 1
@@ -147,7 +147,7 @@ def _maxima(x: Any, windows: tuple[Span, ...], nans: bool, narrow: bool) -> tupl
     return x, taps
 
 
-def _max_along(x: Any, taps: Any, back: int, span: Span, inner: int, nans: bool) -> tuple[Any, Any]:
+def _max_along(x: Array, taps: Array, back: int, span: Span, inner: int, nans: bool) -> tuple[Any, Any]:
     """The maxima along the dimension that is `back` from the end. A place in it counts `inner`.
 
     A later place has a greater number, so a maximum also keeps the number of the first maximum.
@@ -166,7 +166,7 @@ def _max_along(x: Any, taps: Any, back: int, span: Span, inner: int, nans: bool)
     return best, chosen
 
 
-def _first_places(x: Any, taps: Any, back: int, span: Span, inner: int) -> tuple[Any, Any]:
+def _first_places(x: Array, taps: Array, back: int, span: Span, inner: int) -> tuple[Any, Any]:
     """The value at the first place of each window that lies inside the image, and the number of this place."""
     if not span.padding:
         each = along(back, slice(0, (span.outputs - 1) * span.stride + 1, span.stride))
@@ -191,18 +191,18 @@ def largest(candidates: Iterator[Any], count: int) -> tuple[Any, Any]:
     return best, chosen
 
 
-def gathered(x: Any, indices: Any, dims: int, disjoint: bool) -> Any:
+def gathered(x: Array, indices: Array, dims: int, disjoint: bool) -> Any:
     """The elements of images at these places, which count over the last `dims` dimensions."""
     return np.take_along_axis(lines(x, dims), lines(indices, dims), -1).reshape(indices.shape)
 
 
-def lines(x: Any, dims: int) -> Any:
+def lines(x: Array, dims: int) -> Any:
     """`x` with its last `dims` dimensions flattened."""
     first = x.ndim - dims
     return x.reshape(*x.shape[:first], math.prod(x.shape[first:]))
 
 
-def scattered(g: Any, indices: Any, shape: Sizes, dims: int, disjoint: bool) -> Any:
+def scattered(g: Array, indices: Array, shape: Sizes, dims: int, disjoint: bool) -> Any:
     """Images of zeros, with these values added at these places. If `disjoint`, no two places are equal."""
     images, size = math.prod(shape[:len(shape) - dims]), math.prod(shape[len(shape) - dims:])
     at = (indices.reshape(images, math.prod(indices.shape[indices.ndim - dims:]))
@@ -214,7 +214,7 @@ def scattered(g: Any, indices: Any, shape: Sizes, dims: int, disjoint: bool) -> 
     return np.bincount(at, g.ravel(), images * size).reshape(shape).astype(g.dtype)
 
 
-def placed(x: Any, indices: Any, sizes: Sizes) -> Any:
+def placed(x: Array, indices: Array, sizes: Sizes) -> Any:
     """Images of zeros with these sizes, and these values at these places."""
     images = x.shape[:x.ndim - len(sizes)]
     result = np.zeros((*images, math.prod(sizes)), x.dtype)
@@ -226,7 +226,7 @@ def placed(x: Any, indices: Any, sizes: Sizes) -> Any:
 
 
 @lru_cache(maxsize=64)
-def _divisor(windows: tuple[Span, ...], count_include_pad: bool, divisor: int | None, dtype: Any) -> Any:
+def _divisor(windows: tuple[Span, ...], count_include_pad: bool, divisor: int | None, dtype: np.dtype[Any]) -> Any:
     """The divisor of each sum, broadcast over the images."""
     if divisor is None and all([span.inside for span in windows]):
         divisor = math.prod([span.kernel for span in windows])
@@ -239,7 +239,7 @@ def _divisor(windows: tuple[Span, ...], count_include_pad: bool, divisor: int | 
     return found
 
 
-def avg_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Sizes, ceil_mode: bool, count_include_pad: bool,
+def avg_pool(x: Array, kernel: Sizes, stride: Sizes, padding: Sizes, ceil_mode: bool, count_include_pad: bool,
              divisor: int | None) -> Any:
     """The sums over windows, divided by their number of elements, or by `divisor`."""
     if x.dtype == F16:
@@ -254,7 +254,7 @@ def avg_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Sizes, ceil_mode: bo
     return beside_channels(means, x) if len(kernel) == 2 else means       # PyTorch lays out volumes row by row
 
 
-def avg_pool_backward(g: Any, sizes: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, ceil_mode: bool,
+def avg_pool_backward(g: Array, sizes: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, ceil_mode: bool,
                       count_include_pad: bool, divisor: int | None) -> Any:
     """The adjoint of `avg_pool`, for images whose last dimensions have these sizes."""
     if g.dtype == F16:
@@ -272,7 +272,7 @@ def avg_pool_backward(g: Any, sizes: Sizes, kernel: Sizes, stride: Sizes, paddin
     return parts
 
 
-def _added(x: Any, back: int, size: int, taps: list[tuple[slice, slice]]) -> Any:
+def _added(x: Array, back: int, size: int, taps: list[tuple[slice, slice]]) -> Any:
     """Zeros with this size in the dimension that is `back` from the end, and `x` added: a target and a source a tap."""
     axis = x.ndim - back
     total = np.zeros((*x.shape[:axis], size, *x.shape[axis + 1:]), x.dtype)
@@ -282,7 +282,7 @@ def _added(x: Any, back: int, size: int, taps: list[tuple[slice, slice]]) -> Any
     return total
 
 
-def _sums_of_tiles(x: Any, back: int, span: Span) -> Any:
+def _sums_of_tiles(x: Array, back: int, span: Span) -> Any:
     """The sums along a dimension over windows that cover it side by side. `x` lies row by row."""
     axis, count = x.ndim - back, span.kernel
     inner = math.prod(x.shape[axis + 1:])
@@ -300,7 +300,7 @@ def _sums_of_tiles(x: Any, back: int, span: Span) -> Any:
     return result
 
 
-def _divided(sums: Any, divisor: Any) -> Any:
+def _divided(sums: Array, divisor: Array) -> Any:
     """The quotients. For integers PyTorch cuts off the fraction."""
     if sums.dtype.kind in "iu":
         return (np.abs(sums) // np.abs(divisor) * np.sign(sums) * np.sign(divisor)).astype(sums.dtype)

@@ -14,11 +14,10 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ...foundations.dtypes import F32, F64
+from ...foundations.dtypes import F32, F64, Array
 from ..elementwise.elementary import widened
 from ..layout import beside_channels
 
-Array = np.ndarray[Any, Any]
 Axis = tuple[int, int, int, str, float | None, bool, bool]
 
 
@@ -59,7 +58,7 @@ def _step(size: int, new: int, scale: float | None, align: bool) -> float:
     return 1.0 / scale if scale is not None and scale > 0 else size / new
 
 
-def _positions(size: int, new: int, scale: float | None, align: bool, dtype: Any) -> Array:
+def _positions(size: int, new: int, scale: float | None, align: bool, dtype: np.dtype[Any]) -> Array:
     """The places of the elements of the result in the input."""
     step, at = dtype.type(_step(size, new, scale, align)), np.arange(new, dtype=dtype)
     return np.asarray(step * at if align else step * (at + dtype.type(0.5)) - dtype.type(0.5))
@@ -95,7 +94,8 @@ def _smoothed(size: int, new: int, mode: str, step: float) -> tuple[Array, Array
     return index, weight / weight.sum(0)
 
 
-def _smooth(size: int, new: int, mode: str, scale: float | None, align: bool, dtype: Any) -> tuple[Array, Array]:
+def _smooth(size: int, new: int, mode: str, scale: float | None, align: bool,
+            dtype: np.dtype[Any]) -> tuple[Array, Array]:
     """The taps of linear and cubic interpolation."""
     at = _positions(size, new, scale, align, dtype)
     if mode == "linear":
@@ -110,7 +110,7 @@ def _smooth(size: int, new: int, mode: str, scale: float | None, align: bool, dt
 
 
 @lru_cache(maxsize=256)
-def _taps(axis: Axis, dtype: Any) -> _Taps:
+def _taps(axis: Axis, dtype: np.dtype[Any]) -> _Taps:
     _, size, new, mode, scale, align, antialias = axis
     if mode in ("nearest", "nearest-exact"):
         return _Taps(_nearest(size, new, scale, 0.5 if mode == "nearest-exact" else 0.0)[None], None, False)
@@ -125,7 +125,7 @@ def _taps(axis: Axis, dtype: Any) -> _Taps:
 
 
 @lru_cache(maxsize=256)
-def _adjoint(axis: Axis, dtype: Any) -> _Taps:
+def _adjoint(axis: Axis, dtype: np.dtype[Any]) -> _Taps:
     """The table by which each element of the input collects its part of the gradient."""
     taps, size, new = _taps(axis, dtype), axis[1], axis[2]
     source, weight = taps.at.ravel(), np.ones(taps.at.size, dtype) if taps.weight is None else taps.weight.ravel()
@@ -141,7 +141,7 @@ def _adjoint(axis: Axis, dtype: Any) -> _Taps:
     return _Taps(target[place], np.where(used, weight[place], 0).astype(dtype), not used.all())
 
 
-def _gathered(x: Any, axis: int, taps: _Taps) -> Any:
+def _gathered(x: Array, axis: int, taps: _Taps) -> Any:
     """The weighted sums of the taps along an axis."""
     shape = [1] * x.ndim
     shape[axis] = -1
@@ -157,7 +157,7 @@ def _gathered(x: Any, axis: int, taps: _Taps) -> Any:
     return result
 
 
-def _along(x: Any, axes: Any, table: Callable[[Axis, Any], _Taps]) -> Any:
+def _along(x: Array, axes: Any, table: Callable[[Axis, Any], _Taps]) -> Any:
     exact = widened(x)
     dtype = exact.dtype if exact.dtype.kind == "f" else F64
     for axis in axes:
@@ -165,7 +165,7 @@ def _along(x: Any, axes: Any, table: Callable[[Axis, Any], _Taps]) -> Any:
     return exact.astype(x.dtype, copy=False)
 
 
-def resample(x: Any, axes: tuple[Axis, ...]) -> Any:
+def resample(x: Array, axes: tuple[Axis, ...]) -> Any:
     """x, resized along these axes. If the channels of x lie last, so do those of the result."""
     if x.dtype.kind == "f" or axes[0][3][:4] == "near":
         return beside_channels(_along(x, axes, _taps), x)
@@ -176,7 +176,7 @@ def resample(x: Any, axes: tuple[Axis, ...]) -> Any:
     return beside_channels(out, x)
 
 
-def _bytes_along(x: Any, axis: Axis) -> Any:
+def _bytes_along(x: Array, axis: Axis) -> Any:
     """The weighted sums of bytes along an axis, as bytes. The weights are 16-bit integers, as in PyTorch.
 
     Several weights of the same byte, at an edge, are added to one weight.
@@ -193,12 +193,12 @@ def _bytes_along(x: Any, axis: Axis) -> Any:
     return np.clip((sums + (1 << bits >> 1)) >> bits, 0, 255).astype(x.dtype)
 
 
-def resample_backward(g: Any, axes: tuple[Axis, ...]) -> Any:
+def resample_backward(g: Array, axes: tuple[Axis, ...]) -> Any:
     """The adjoint of `resample`."""
     return _along(g, axes[::-1], _adjoint)
 
 
-def affine_base(sizes: tuple[int, ...], align: bool, dtype: Any) -> Array:
+def affine_base(sizes: tuple[int, ...], align: bool, dtype: np.dtype[Any]) -> Array:
     """The points of a grid, with a last coordinate of 1: (points, dims + 1). The first coordinate counts columns."""
     lines = []
     for n in sizes:
@@ -208,14 +208,14 @@ def affine_base(sizes: tuple[int, ...], align: bool, dtype: Any) -> Array:
     return np.stack([*points, np.ones(math.prod(sizes))], -1).astype(dtype)
 
 
-def affine_grid(theta: Any, sizes: tuple[int, ...], align: bool) -> Any:
+def affine_grid(theta: Array, sizes: tuple[int, ...], align: bool) -> Any:
     """The points of a grid of `sizes`, mapped by each of the affine maps `theta` (N, dims, dims + 1)."""
     wide = widened(theta)
     points = np.matmul(affine_base(sizes, align, theta.dtype).astype(wide.dtype, copy=False), wide.swapaxes(1, 2))
     return points.reshape(len(theta), *sizes, len(sizes)).astype(theta.dtype, copy=False)
 
 
-def affine_grid_backward(g: Any, sizes: tuple[int, ...], align: bool) -> Any:
+def affine_grid_backward(g: Array, sizes: tuple[int, ...], align: bool) -> Any:
     """The adjoint of `affine_grid`."""
     wide = widened(g)
     base = affine_base(sizes, align, g.dtype).astype(wide.dtype, copy=False)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from ...foundations.dtypes import Array
 from .columns import Sizes, Window, cost_in_threads, in_blocks, over_samples
 
 # At most so many positions; at least so many numbers in a row of positions of all samples of a block; how many samples
@@ -60,7 +61,7 @@ class _Rows:
     They are a matrix for each row of positions: (prod(kernel) * C, positions in a row * samples).
     """
 
-    def __init__(self, count: int, shape: Sizes, dtype: Any, window: Window, outputs: Sizes) -> None:
+    def __init__(self, count: int, shape: Sizes, dtype: np.dtype[Any], window: Window, outputs: Sizes) -> None:
         (inner, *sizes), around = shape, window.padding[0]
         new = np.zeros if any(window.padding) else np.empty
         memory: Any = new((sizes[0] + 2 * around, *window.kernel[1:], inner, *outputs[1:], count), dtype)
@@ -73,7 +74,7 @@ class _Rows:
                                (window.stride[0] * memory.strides[0], wide * step, step))
         self.nbytes = memory.nbytes
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Any:
         """The rows for these samples."""
         x = samples_last(x)
         if len(self.pieces) > 1:
@@ -83,7 +84,7 @@ class _Rows:
         return self.seen
 
 
-def samples_last(x: Any) -> Any:
+def samples_last(x: Array) -> Any:
     """Samples (n, C, first, ...) as a view (first, C, ..., n), from which it is fast to copy."""
     if x.strides[0] % _COLLISION == 0:
         apart = x[0].size
@@ -93,7 +94,7 @@ def samples_last(x: Any) -> Any:
     return x.transpose(2, 1, *range(3, x.ndim), 0)
 
 
-def _samples_first(x: Any) -> Any:
+def _samples_first(x: Array) -> Any:
     """Channels (C, ..., n) as a view (n, C, ...), which is copied as a single matrix."""
     return x.transpose(x.ndim - 1, *range(x.ndim - 1))
 
@@ -109,7 +110,7 @@ def _ahead(window: Window) -> Window:
                   (1, *one))
 
 
-def gathered(x: Any, weight: Any, bias: Any, window: Window, size: int) -> Any:
+def gathered(x: Array, weight: Array, bias: Array | None, window: Window, size: int) -> Any:
     """For each position, the weighted sum of the elements that it sees. `size` samples are processed at a time."""
     outputs, channels = window.outputs(x.shape[2:]), weight.shape[0]
     matrix = np.ascontiguousarray(weight.transpose(0, *range(2, weight.ndim), 1)).reshape(channels, -1)
@@ -130,7 +131,7 @@ def gathered(x: Any, weight: Any, bias: Any, window: Window, size: int) -> Any:
     return result
 
 
-def weight_gradient(x: Any, g: Any, shape: Sizes, window: Window, size: int) -> Any:
+def weight_gradient(x: Array, g: Array, shape: Sizes, window: Window, size: int) -> Any:
     """The gradient of `gathered` by the weight of this shape. g is the gradient of the result."""
     outputs, channels, found = g.shape[2:], shape[0], []
 
@@ -148,7 +149,7 @@ def weight_gradient(x: Any, g: Any, shape: Sizes, window: Window, size: int) -> 
     return np.ascontiguousarray(total.transpose(0, -1, *range(1, total.ndim - 1)))
 
 
-def spread(g: Any, weight: Any, window: Window, sizes: Sizes, size: int) -> Any:
+def spread(g: Array, weight: Array, window: Window, sizes: Sizes, size: int) -> Any:
     """The transpose of `gathered`: each position adds its value, weighted, to all elements that it sees.
 
     Along the first dimension of space the flipped kernel slides over g. Along the others the products are added up.

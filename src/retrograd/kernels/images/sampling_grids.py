@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...foundations.dtypes import Array, Shape
 from ..elementwise.elementary import widened
 from .resampling import CUBIC as _A
 
-Array = np.ndarray[Any, Any]
 # The polynomials in t of the four cubic weights, the highest power first.
 _CUBIC = ((_A, -2 * _A, _A, 0.0), (_A + 2, -(_A + 3), 0.0, 1.0), (-(_A + 2), 2 * _A + 3, -_A, 0.0), (-_A, _A, 0.0, 0.0))
 _LINEAR = ((-1.0, 1.0), (1.0, 0.0))
@@ -156,7 +156,7 @@ def _by_channel(g: Array) -> Array:
     return g.swapaxes(0, 1).reshape(g.shape[1], math.prod((g.shape[0], *g.shape[2:])))
 
 
-def grid_sample(x: Any, grid: Any, orders: Any, mode: int, padding: int, align: bool) -> Any:
+def grid_sample(x: Array, grid: Array, orders: tuple[int, ...], mode: int, padding: int, align: bool) -> Any:
     """x (N, C, sizes…) at the points of grid (N, sizes…, dims): (N, C, sizes…)."""
     rows, (count, channels), points = _rows(widened(x)), x.shape[:2], grid.shape[1:-1]
     out = np.zeros((channels, count * math.prod(points)), rows.dtype)
@@ -167,7 +167,8 @@ def grid_sample(x: Any, grid: Any, orders: Any, mode: int, padding: int, align: 
     return np.ascontiguousarray(out.reshape(channels, count, *points).swapaxes(0, 1)).astype(x.dtype, copy=False)
 
 
-def grid_scatter(g: Any, grid: Any, shape: Any, orders: Any, mode: int, padding: int, align: bool) -> Any:
+def grid_scatter(g: Array, grid: Array, shape: Shape, orders: tuple[int, ...], mode: int, padding: int,
+                 align: bool) -> Any:
     """The adjoint of `grid_sample` as a function of x, of shape `shape`."""
     wide, sizes = _by_channel(widened(g)), shape[2:]
     out = np.zeros((shape[1], shape[0] * math.prod([size + 2 for size in sizes])), wide.dtype)
@@ -180,7 +181,7 @@ def grid_scatter(g: Any, grid: Any, shape: Any, orders: Any, mode: int, padding:
     return np.ascontiguousarray(images.swapaxes(0, 1)).astype(g.dtype, copy=False)
 
 
-def grid_slopes(g: Any, x: Any, grid: Any, orders: Any, mode: int, padding: int, align: bool) -> Any:
+def grid_slopes(g: Array, x: Array, grid: Array, orders: tuple[int, ...], mode: int, padding: int, align: bool) -> Any:
     """The sums over channels of g times the derivative of `grid_sample` by each coordinate, in the shape of grid."""
     if mode == 1:                                           # a small move does not change the nearest element
         return np.zeros_like(grid)

@@ -10,10 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import I64
+from ...foundations.dtypes import I64, Array
 from ..native.threads import in_parts
-
-Array = np.ndarray[Any, Any]
 
 # Below this many elements a plain argsort is as fast.
 FEW = 512

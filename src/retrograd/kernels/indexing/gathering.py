@@ -13,16 +13,17 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array, Shape
 from ...foundations.errors import noted
 from ..elementwise.choosing import taken, where, where_into, write
 from ..layout import row_by_row
-from .indexing import Shape, put_into
+from .indexing import put_into
 
 _BLOCK, _FEW = 1 << 16, 1 << 14
 
 # Element by element along one dimension
 
-def places(index: Any, shape: Shape, dim: int) -> Iterator[tuple[Any, Any]]:
+def places(index: Array, shape: Shape, dim: int) -> Iterator[tuple[Any, Any]]:
     """The row-major places of the elements that `index` selects along `dim` from an array of `shape`.
 
     The places come in blocks: a range of the first dimension of `index`, and its places, which are valid only until the
@@ -65,14 +66,14 @@ def _offsets(sizes: Shape, shape: Shape, dim: int) -> Any:
 _few_offsets = lru_cache(maxsize=32)(_offsets)                  # computing these takes longer than using them
 
 
-def _few_places(index: Any, shape: Shape, dim: int) -> Any:
+def _few_places(index: Array, shape: Shape, dim: int) -> Any:
     """`places` of an index of two or more dimensions in a single block."""
     if dim < len(shape) - 1:
         index = index * math.prod(shape[dim + 1:])
     return index + _few_offsets(index.shape, shape, dim)
 
 
-def gather(x: Any, index: Any, dim: int) -> Any:
+def gather(x: Array, index: Array, dim: int) -> Any:
     """The elements at place `index` along `dim`, and at their own place along the other dimensions."""
     if not index.size:
         return np.zeros(index.shape, x.dtype)
@@ -86,49 +87,49 @@ def gather(x: Any, index: Any, dim: int) -> Any:
     return out
 
 
-def gather_backward(g: Any, index: Any, shape: Shape, dim: int) -> Any:
+def gather_backward(g: Array, index: Array, shape: Shape, dim: int) -> Any:
     """Zeros of `shape`, with `g` added at the places that `gather` would read."""
     return scatter_add_into(np.zeros(shape, g.dtype), g, index, dim)
 
 
-def scatter(x: Any, src: Any, index: Any, dim: int) -> Any:
+def scatter(x: Array, src: Array, index: Array, dim: int) -> Any:
     """`x` with elements of `src` written to the places that `gather` would read."""
     return scatter_into(np.array(x, order="C"), src, index, dim)
 
 
-def scatter_into(out: Any, src: Any, index: Any, dim: int) -> Any:
+def scatter_into(out: Array, src: Array, index: Array, dim: int) -> Any:
     """Write elements of `src` to the places that `gather` would read."""
     return _write(out, index, dim, part_of(src, index.shape))
 
 
-def scatter_value(x: Any, index: Any, dim: int, value: Any) -> Any:
+def scatter_value(x: Array, index: Array, dim: int, value: Any) -> Any:
     """`x` with a number written to the places that `gather` would read."""
     return scatter_value_into(np.array(x, order="C"), index, dim, value)
 
 
-def scatter_value_into(out: Any, index: Any, dim: int, value: Any) -> Any:
+def scatter_value_into(out: Array, index: Array, dim: int, value: Any) -> Any:
     """Write a number to the places that `gather` would read."""
     return _write(out, index, dim, value)
 
 
-def scatter_add(x: Any, src: Any, index: Any, dim: int) -> Any:
+def scatter_add(x: Array, src: Array, index: Array, dim: int) -> Any:
     """`x` with elements of `src` added at the places that `gather` would read."""
     return scatter_add_into(np.array(x, order="C"), src, index, dim)
 
 
-def scatter_add_into(out: Any, src: Any, index: Any, dim: int) -> Any:
+def scatter_add_into(out: Array, src: Array, index: Array, dim: int) -> Any:
     """Add elements of `src` at the places that `gather` would read."""
     return accumulate(np.add, out, index, dim, part_of(src, index.shape))
 
 
-def part_of(src: Any, shape: Shape) -> Any:
+def part_of(src: Array, shape: Shape) -> Any:
     """The part of `src` that belongs to an index of `shape`. `src` may be larger."""
     if src.shape == shape:
         return src
     return src[tuple([slice(n) for n in shape])] if len(shape) > 1 else src.reshape(-1)[:math.prod(shape)]
 
 
-def _write(out: Any, index: Any, dim: int, values: Any) -> Any:
+def _write(out: Array, index: Array, dim: int, values: Any) -> Any:
     """Write values, or one number, to the places of `index` along `dim`."""
     flat, many = out.reshape(-1), type(values) is np.ndarray and values.ndim > 0
     for rows, block in places(index, out.shape, dim):
@@ -136,7 +137,7 @@ def _write(out: Any, index: Any, dim: int, values: Any) -> Any:
     return _back(out, flat)
 
 
-def accumulate(ufunc: np.ufunc, out: Any, index: Any, dim: int, values: Any) -> Any:
+def accumulate(ufunc: np.ufunc, out: Array, index: Array, dim: int, values: Any) -> Any:
     """Combine values, or one number, with the elements at the places of `index` along `dim`, one after another."""
     flat, many = out.reshape(-1), type(values) is np.ndarray and values.ndim > 0
     for rows, block in places(index, out.shape, dim):
@@ -144,19 +145,19 @@ def accumulate(ufunc: np.ufunc, out: Any, index: Any, dim: int, values: Any) -> 
     return _back(out, flat)
 
 
-def _back(out: Any, flat: Any) -> Any:
+def _back(out: Array, flat: Array) -> Any:
     """`out`, after the elements of `flat` are copied back to `out` if `flat` is a copy of `out`."""
     if not out.flags.c_contiguous and not np.may_share_memory(flat, out):
         out[...] = flat.reshape(out.shape)
     return out
 
 
-def take(x: Any, index: Any) -> Any:
+def take(x: Array, index: Array) -> Any:
     """Elements by their number in row-major order."""
     return x.take(index)
 
 
-def take_backward(g: Any, index: Any, shape: Shape) -> Any:
+def take_backward(g: Array, index: Array, shape: Shape) -> Any:
     """Zeros of `shape`, with `g` added at the numbers in `index`."""
     out = np.zeros(math.prod(shape), g.dtype)
     put_into(out, g.reshape(-1), (index.reshape(-1),), True)
@@ -165,17 +166,17 @@ def take_backward(g: Any, index: Any, shape: Shape) -> Any:
 
 # By a mask
 
-def masked_fill(x: Any, mask: Any, value: Any) -> Any:
+def masked_fill(x: Array, mask: Array, value: Any) -> Any:
     """A number where the mask is true, and `x` elsewhere."""
     return np.asarray(where(mask, np.asarray(value).astype(x.dtype), x))
 
 
-def masked_fill_tensor(x: Any, value: Any, mask: Any) -> Any:
+def masked_fill_tensor(x: Array, value: Array, mask: Array) -> Any:
     """`masked_fill` with the number in a 0-d array."""
     return np.asarray(where(mask, value.astype(x.dtype), x))
 
 
-def masked_fill_into(out: Any, mask: Any, value: Any) -> Any:
+def masked_fill_into(out: Array, mask: Array, value: Any) -> Any:
     """Write a number where the mask is true."""
     try:
         where_into(out, mask, value)
@@ -186,33 +187,33 @@ def masked_fill_into(out: Any, mask: Any, value: Any) -> Any:
     return out
 
 
-def masked_fill_tensor_into(out: Any, value: Any, mask: Any) -> Any:
+def masked_fill_tensor_into(out: Array, value: Array, mask: Array) -> Any:
     """`masked_fill_into` with the number in a 0-d array."""
     return masked_fill_into(out, mask, value)
 
 
-def masked_select(x: Any, mask: Any) -> Any:
+def masked_select(x: Array, mask: Array) -> Any:
     """The elements where the mask is true, as a vector. Array and mask are broadcast."""
     if x.shape != mask.shape:
         x, mask = np.broadcast_arrays(x, mask)
     return taken(x, mask)
 
 
-def masked_place(g: Any, mask: Any, shape: Shape) -> Any:
+def masked_place(g: Array, mask: Array, shape: Shape) -> Any:
     """Zeros of `shape` with the elements of `g`, in order, where the mask is true."""
     out = np.zeros(shape, g.dtype)
     write(out, mask if mask.shape == shape else np.broadcast_to(mask, shape), g)
     return out
 
 
-def masked_scatter(x: Any, source: Any, mask: Any) -> Any:
+def masked_scatter(x: Array, source: Array, mask: Array) -> Any:
     """`x` with the first elements of `source`, in order, where the mask is true. `x` and the mask are broadcast."""
     wide = x if x.shape == mask.shape else np.broadcast_to(x, np.broadcast_shapes(x.shape, mask.shape))
     out = np.array(wide, order="C")
     return masked_scatter_into(out, source, mask)
 
 
-def masked_scatter_into(out: Any, source: Any, mask: Any) -> Any:
+def masked_scatter_into(out: Array, source: Array, mask: Array) -> Any:
     """Write the first elements of `source`, in order, where the mask is true."""
     if mask.shape != out.shape:
         mask = np.broadcast_to(mask, out.shape)
@@ -225,7 +226,7 @@ def masked_scatter_into(out: Any, source: Any, mask: Any) -> Any:
     return out
 
 
-def masked_first(g: Any, mask: Any, shape: Shape) -> Any:
+def masked_first(g: Array, mask: Array, shape: Shape) -> Any:
     """An array of `shape` that starts with the elements of `g` where the mask is true. The rest is zeros."""
     out = np.zeros(math.prod(shape), g.dtype)
     found = taken(g, mask if mask.shape == g.shape else np.broadcast_to(mask, g.shape))
@@ -235,12 +236,12 @@ def masked_first(g: Any, mask: Any, shape: Shape) -> Any:
 
 # By number in row-major order
 
-def put(x: Any, source: Any, index: Any, accumulate: bool) -> Any:
+def put(x: Array, source: Array, index: Array, accumulate: bool) -> Any:
     """`x` with elements of `source` written, or added, at the places that `take` would read."""
     return put_over(np.array(x, order="C"), source, index, accumulate)
 
 
-def put_over(out: Any, source: Any, index: Any, accumulate: bool) -> Any:
+def put_over(out: Array, source: Array, index: Array, accumulate: bool) -> Any:
     """Write, or add, elements of `source` at the places that `take` would read."""
     flat = out.reshape(-1)
     if accumulate:

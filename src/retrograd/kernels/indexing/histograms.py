@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import C_NAMES, dtype as torch_dtype, refuse
+from ...foundations.dtypes import C_NAMES, Array, dtype as torch_dtype, refuse
 from ..ranges import linspace
 
-Array = np.ndarray[Any, Any]
 
-
-def searchsorted(bounds: Any, x: Any, right: bool, narrow: bool, sorter: Any) -> Any:
+def searchsorted(bounds: Array, x: Array, right: bool, narrow: bool, sorter: Any) -> Any:
     """For each of `x`, how many of the sorted `bounds` are less, or with `right` not greater. A nan is the greatest.
 
     `bounds` has one dim, or one row for each row of `x`. `sorter` holds the indices that sort `bounds`. `narrow` asks
@@ -52,7 +50,7 @@ def check_bins(counts: list[int]) -> None:
             raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {count} for dimension {dim}")
 
 
-def histc(x: Any, bins: int, low: float, high: float) -> Any:
+def histc(x: Array, bins: int, low: float, high: float) -> Any:
     """The number of elements in each of `bins` equal bins. If `low` and `high` are 0, the bins span the extremes."""
     check_bins([bins])
     if low == high and x.size:
@@ -114,12 +112,12 @@ def check_edges(x: Array, edges: tuple[Array, ...]) -> None:
                                f"the bins tensor for dimension {dim}")
 
 
-def histogram(x: Any, edges: Any, span: Any, density: bool) -> list[Any]:
+def histogram(x: Array, edges: Any, span: Any, density: bool) -> list[Any]:
     """`weighted_histogram` of points with weight 1."""
     return weighted_histogram(x, None, edges, span, density)
 
 
-def weighted_histogram(x: Any, weight: Any, edges: Any, span: Any, density: bool) -> list[Any]:
+def weighted_histogram(x: Any, weight: Array | None, edges: Any, span: Any, density: bool) -> list[Any]:
     """The number of points in each bin, or their total weight, and the edges of the bins along each dimension.
 
     The last axis of `x` holds the coordinates. For each coordinate, `edges` is the number of bins or the edges of the

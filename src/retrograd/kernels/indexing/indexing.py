@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array, Shape
 from ..elementwise import choosing
 from ..networks.adding_rows import add_rows
 
-Shape = tuple[int, ...]
 _BLOCK = 1 << 15
 _UNSIGNED = np.dtype(np.uint64)
 _FEW = 1 << 10                          # up to this many elements, `np.add.at` is the fastest way
 
 
-def overlaps(view: Any) -> bool:
+def overlaps(view: Array) -> bool:
     """Whether two elements of a view may share memory. True also if the strides do not settle the question."""
     if not view.size:
         return False
@@ -48,12 +48,12 @@ def select_backward(g: Any, shape: Shape, dim: int, index: int) -> Any:
     return out
 
 
-def slice_(x: Any, dim: int, start: int, stop: int, step: int) -> Any:
+def slice_(x: Array, dim: int, start: int, stop: int, step: int) -> Any:
     """A range along `dim`, a view."""
     return x[(*(slice(None),) * dim, slice(start, stop, step))]
 
 
-def slice_backward(g: Any, shape: Shape, dim: int, start: int, stop: int, step: int) -> Any:
+def slice_backward(g: Array, shape: Shape, dim: int, start: int, stop: int, step: int) -> Any:
     """Zeros of `shape` with `g` as a range along `dim`."""
     out = np.zeros(shape, g.dtype)
     slice_(out, dim, start, stop, step)[...] = g
@@ -62,7 +62,7 @@ def slice_backward(g: Any, shape: Shape, dim: int, start: int, stop: int, step: 
 
 # By arrays, as x[…] does
 
-def index(x: Any, indices: Sequence[Any]) -> Any:
+def index(x: Array, indices: Sequence[Any]) -> Any:
     """The elements that arrays of indices select, one array for each leading dimension."""
     last = indices[-1]
     if not last.size and (error := _ill_formed(x.shape, indices)) is not None:
@@ -126,14 +126,14 @@ def _beyond(shape: Shape, indices: Sequence[Any]) -> Exception | None:
     return None
 
 
-def outside(index: Any, size: int) -> int | None:
+def outside(index: Array, size: int) -> int | None:
     """The first index that is out of range for `size` elements, counted from either end, or None."""
     if not index.size or -size <= int(index.min()) <= int(index.max()) < size:
         return None
     return int(index[(index < -size) | (index >= size)].flat[0])
 
 
-def out_of_bounds(index: Any, size: int, dim: int) -> str:
+def out_of_bounds(index: Array, size: int, dim: int) -> str:
     """PyTorch's sentence for an index that is out of range."""
     return f"index {outside(index, size)} is out of bounds for dimension {dim} with size {size}"
 
@@ -149,22 +149,22 @@ def expanded(indices: Sequence[Any]) -> list[Any]:
     return full
 
 
-def index_backward(g: Any, shape: Shape, indices: Sequence[Any]) -> Any:
+def index_backward(g: Array, shape: Shape, indices: Sequence[Any]) -> Any:
     """Zeros of `shape`, with `g` added at the places of the indices."""
     return put_into(np.zeros(shape, g.dtype), g, indices, not by_mask(indices))
 
 
-def _as_it_lies(x: Any) -> Any:
+def _as_it_lies(x: Array) -> Any:
     """A copy with its axes in the order of the axes of `x`. If `x` repeats elements, the copy is row-major."""
     return np.array(x, order="K" if all(x.strides) else "C")
 
 
-def index_put(x: Any, values: Any, indices: Sequence[Any], accumulate: bool) -> Any:
+def index_put(x: Array, values: Array, indices: Sequence[Any], accumulate: bool) -> Any:
     """`x` with `values` written (or added) at the places of the indices. Of values for one place, the last stays."""
     return put_into(_as_it_lies(x), values, indices, accumulate)
 
 
-def put_into(out: Any, values: Any, indices: Sequence[Any], accumulate: bool) -> Any:
+def put_into(out: Array, values: Array, indices: Sequence[Any], accumulate: bool) -> Any:
     """Write or add `values` at the places of the indices."""
     only_mask = by_mask(indices)
     if only_mask and not accumulate and values.size == 1:
@@ -223,7 +223,7 @@ def _taken(shape: Shape, indices: Sequence[Any]) -> Shape:
     return (*rest[:place], *at, *rest[place:])
 
 
-def add_at(out: Any, indices: Sequence[Any], values: Any) -> None:
+def add_at(out: Array, indices: Sequence[Any], values: Array) -> None:
     """Add `values` at the places of the indices, which have an array for each indexed dimension."""
     shape = out.shape
     axes = [d for d, i in enumerate(indices) if i is not None]
@@ -250,7 +250,7 @@ def add_at(out: Any, indices: Sequence[Any], values: Any) -> None:
         front[...] = table.reshape(front.shape)
 
 
-def _add_along(out: Any, index: Any, values: Any, dim: int) -> None:
+def _add_along(out: Array, index: Array, values: Array, dim: int) -> None:
     """`add_at` with one index array, in contiguous memory, where the selected elements are rows of a table."""
     shape = out.shape
     before, n, width = math.prod(shape[:dim]), shape[dim], math.prod(shape[dim + 1:])
@@ -270,12 +270,12 @@ def _add_along(out: Any, index: Any, values: Any, dim: int) -> None:
                  block.reshape(-1, width))
 
 
-def within(index: Any, size: int) -> bool:
+def within(index: Array, size: int) -> bool:
     """Whether all indices count from the front and are below `size`. Read as unsigned, a negative index is large."""
     return not index.size or 0 <= index.item(index.view(_UNSIGNED).argmax()) < size
 
 
-def counted(index: Any, size: int, dim: int) -> Any:
+def counted(index: Array, size: int, dim: int) -> Any:
     """The index with all elements counted from the front. Raises IndexError for an index out of range."""
     if within(index, size):
         return index
@@ -284,7 +284,7 @@ def counted(index: Any, size: int, dim: int) -> Any:
     return np.where(index < 0, index + size, index)
 
 
-def without(g: Any, indices: Sequence[Any]) -> Any:
+def without(g: Array, indices: Sequence[Any]) -> Any:
     """`g` with zeros at the places of the indices."""
     out = np.array(g, order="C")
     if indices[-1].dtype.kind == "b" and indices[-1].shape == out.shape:
@@ -296,17 +296,17 @@ def without(g: Any, indices: Sequence[Any]) -> Any:
 
 # Along one dimension
 
-def index_select(x: Any, index: Any, dim: int) -> Any:
+def index_select(x: Array, index: Array, dim: int) -> Any:
     """Slices along `dim`, by number."""
     return x.take(index, dim) if x.ndim else x.reshape(1).take(index).reshape(())
 
 
-def index_add(x: Any, source: Any, index: Any, dim: int, alpha: Any) -> Any:
+def index_add(x: Array, source: Array, index: Array, dim: int, alpha: Any) -> Any:
     """`x` with the slices of `source`, times alpha, added to the slices that `index` selects."""
     return index_add_into(np.array(x, order="C"), source, index, dim, alpha)
 
 
-def index_add_into(out: Any, source: Any, index: Any, dim: int, alpha: Any) -> Any:
+def index_add_into(out: Array, source: Array, index: Array, dim: int, alpha: Any) -> Any:
     """Add the slices of `source`, times alpha, to the slices that `index` selects."""
     if alpha != 1:
         source = np.multiply(source, np.asarray(alpha).astype(source.dtype), out=...)
@@ -317,12 +317,12 @@ def index_add_into(out: Any, source: Any, index: Any, dim: int, alpha: Any) -> A
     return out
 
 
-def index_select_backward(g: Any, index: Any, shape: Shape, dim: int) -> Any:
+def index_select_backward(g: Array, index: Array, shape: Shape, dim: int) -> Any:
     """Zeros of `shape`, with the slices of `g` added to the slices that `index` selects."""
     return index_add_into(np.zeros(shape, g.dtype), g, index, dim, 1)
 
 
-def index_copy(x: Any, source: Any, index: Any, dim: int) -> Any:
+def index_copy(x: Array, source: Array, index: Array, dim: int) -> Any:
     """`x` with slices of `source` instead of the slices that `index` selects."""
     return index_copy_into(np.array(x, order="C"), source, index, dim)
 
@@ -341,7 +341,7 @@ def only(g: Any, index: Any, dim: int) -> Any:
     return out
 
 
-def index_fill(x: Any, index: Any, dim: int, value: Any) -> Any:
+def index_fill(x: Array, index: Array, dim: int, value: Any) -> Any:
     """`x` with a number in all elements of the slices that `index` selects."""
     return index_fill_into(_as_it_lies(x), index, dim, value)
 
@@ -355,11 +355,11 @@ def index_fill_into(out: Any, index: Any, dim: int, value: Any) -> Any:
     return out
 
 
-def index_fill_tensor(x: Any, value: Any, index: Any, dim: int) -> Any:
+def index_fill_tensor(x: Array, value: Array, index: Array, dim: int) -> Any:
     """`index_fill` with the number in a 0-d array."""
     return index_fill(x, index, dim, value)
 
 
-def index_fill_tensor_into(out: Any, value: Any, index: Any, dim: int) -> Any:
+def index_fill_tensor_into(out: Array, value: Array, index: Array, dim: int) -> Any:
     """`index_fill_into` with the number in a 0-d array."""
     return index_fill_into(out, index, dim, value)

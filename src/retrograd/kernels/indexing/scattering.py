@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array, Shape
 from .gathering import accumulate, gather, part_of, scatter_value_into
-from .indexing import Shape
 
 _COMBINED: dict[str, np.ufunc] = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum,
                                   "amin": np.minimum}
 
 
-def scatter_reduce(x: Any, src: Any, index: Any, dim: int, reduce: str, include_self: bool) -> Any:
+def scatter_reduce(x: Array, src: Array, index: Array, dim: int, reduce: str, include_self: bool) -> Any:
     """`x` combined with `src` where `gather` would read. Without `include_self`, elements of `x` there do not count."""
     return scatter_reduce_into(np.array(x, order="C"), src, index, dim, reduce, include_self)
 
 
-def scatter_reduce_into(out: Any, src: Any, index: Any, dim: int, reduce: str, include_self: bool) -> Any:
+def scatter_reduce_into(out: Array, src: Array, index: Array, dim: int, reduce: str, include_self: bool) -> Any:
     """`scatter_reduce` written to the first array."""
     if not index.size:
         return out
@@ -38,12 +38,12 @@ def scatter_reduce_into(out: Any, src: Any, index: Any, dim: int, reduce: str, i
     return out
 
 
-def scatter_number(x: Any, index: Any, dim: int, value: Any, reduce: str) -> Any:
+def scatter_number(x: Array, index: Array, dim: int, value: Any, reduce: str) -> Any:
     """`scatter_reduce` of one number, used once for each element of the index."""
     return scatter_number_into(np.array(x, order="C"), index, dim, value, reduce)
 
 
-def scatter_number_into(out: Any, index: Any, dim: int, value: Any, reduce: str) -> Any:
+def scatter_number_into(out: Array, index: Array, dim: int, value: Any, reduce: str) -> Any:
     """`scatter_number` written to the first array."""
     source = np.broadcast_to(np.asarray(value, out.dtype), index.shape)
     return scatter_reduce_into(out, source, index, dim, reduce, True)
@@ -61,14 +61,14 @@ def _neutral(reduce: str, dtype: np.dtype[Any]) -> Any:
     return limits.min if reduce == "amax" else limits.max
 
 
-def counts(index: Any, shape: Shape, dim: int, include_self: bool, dtype: np.dtype[Any]) -> Any:
+def counts(index: Array, shape: Shape, dim: int, include_self: bool, dtype: np.dtype[Any]) -> Any:
     """How many values are combined at each place of an array of `shape`, or 1 if there are none."""
     number = np.full(shape, int(include_self), np.int64)
     accumulate(np.add, number, index, dim, np.int64(1))
     return np.maximum(number, 1).astype(dtype)
 
 
-def in_groups(index: Any, shape: Shape, dim: int) -> tuple[Any, Any, Any, Any]:
+def in_groups(index: Array, shape: Shape, dim: int) -> tuple[Any, Any, Any, Any]:
     """The elements of an index, ordered by their target places.
 
     Returns the order, the place of each element in the order, and for each place in the order the number of elements
@@ -93,7 +93,7 @@ def in_groups(index: Any, shape: Shape, dim: int) -> tuple[Any, Any, Any, Any]:
 _NAMES = {"sum": "sum", "mean": "sum", "prod": "prod", "max": "amax", "min": "amin"}
 
 
-def segments_of(bounds: Any, length: int, dim: int, shape: tuple[int, ...]) -> Any:
+def segments_of(bounds: Array, length: int, dim: int, shape: tuple[int, ...]) -> Any:
     """The index for data of this shape, given the sorted bounds between segments along the last dimension."""
     place = np.arange(length)
     rows = bounds.reshape(-1, bounds.shape[-1])
@@ -106,7 +106,7 @@ def segments_of(bounds: Any, length: int, dim: int, shape: tuple[int, ...]) -> A
     return np.broadcast_to(index.reshape(lead), shape)
 
 
-def segment_reduce(x: Any, index: Any, lengths: Any, dim: int, reduce: str, initial: float | None) -> Any:
+def segment_reduce(x: Array, index: Array, lengths: Array, dim: int, reduce: str, initial: float | None) -> Any:
     """The elements of each segment combined with each other, and with `initial` if it is given.
 
     `lengths` has as many dimensions as `x`, and holds the number of elements of each segment.

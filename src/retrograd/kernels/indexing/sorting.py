@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F32, I64, refuse
+from ...foundations.dtypes import F32, I64, Array, refuse
 from ..layout import empty_as
 from ..reductions import nonempty
 from .argsort import FEW, at_rank, first_few, order
 from .gathering import gather, gather_backward
 
 
-def picked(indices: Any, x: Any, dim: int, keepdim: bool) -> Any:
+def picked(indices: Array, x: Array, dim: int, keepdim: bool) -> Any:
     """The elements of `x` at `indices` along `dim`. Without `keepdim`, the indices and the result lack this axis."""
     if x.ndim == 0:
         return x.copy()
@@ -28,14 +28,14 @@ def picked(indices: Any, x: Any, dim: int, keepdim: bool) -> Any:
     return found if keepdim else found.squeeze(dim)
 
 
-def placed(indices: Any, x: Any, shape: tuple[int, ...], dim: int, keepdim: bool) -> Any:
+def placed(indices: Array, x: Array, shape: tuple[int, ...], dim: int, keepdim: bool) -> Any:
     """Zeros of `shape`, with `x` added at `indices` along `dim`: the transpose of `picked`."""
     if shape and not keepdim:
         indices, x = np.expand_dims(indices, dim), np.expand_dims(x, dim)
     return gather_backward(x, indices, shape, dim)
 
 
-def sort(x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
+def sort(x: Array, dim: int, descending: bool) -> tuple[Any, Any]:
     """The sorted elements along `dim`, and their indices."""
     if x.dtype.kind == "c":
         raise RuntimeError(" Sort does not support complex dtypes on CPU")
@@ -43,7 +43,7 @@ def sort(x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
     return _laid_out_as(x, picked(indices, x, dim, True)), _laid_out_as(x, indices)
 
 
-def _laid_out_as(x: Any, result: Any) -> Any:
+def _laid_out_as(x: Array, result: Array) -> Any:
     """The result, with its axes in memory in the order of the axes of `x`, as PyTorch's sort does."""
     if result.flags.c_contiguous and x.flags.c_contiguous:
         return result
@@ -52,7 +52,7 @@ def _laid_out_as(x: Any, result: Any) -> Any:
     return out
 
 
-def topk(x: Any, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
+def topk(x: Array, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
     """The k largest or smallest elements in order, and their indices."""
     if x.dtype.kind in "bc":
         kind = "bool" if x.dtype.kind == "b" else "complex"
@@ -61,7 +61,7 @@ def topk(x: Any, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
     return picked(indices, x, dim, True), indices
 
 
-def _at_rank(x: Any, rank: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+def _at_rank(x: Array, rank: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """The element of this rank (one int, or one rank for each line along `dim`), and its index."""
     if x.ndim == 0:
         return x.copy(), np.zeros((), I64)
@@ -78,13 +78,13 @@ def _at_rank(x: Any, rank: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     return (values, index) if keepdim else (values.squeeze(dim), index.squeeze(dim))
 
 
-def kthvalue(x: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
+def kthvalue(x: Array, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """The k-th smallest elements along `dim`, counted from 1, and their indices."""
     refuse(x.dtype, "kthvalue_cpu", "bc")
     return _at_rank(x, k - 1, dim, keepdim)
 
 
-def median_dim(x: Any, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Any, Any]:
+def median_dim(x: Array, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Any, Any]:
     """The medians along `dim` (the lower of two) and their indices. A nan gives nan, unless it is ignored."""
     refuse(x.dtype, "median_out", "bc")
     nonempty("median()", x.shape, (dim,))
@@ -96,7 +96,7 @@ def median_dim(x: Any, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Any, 
     return _at_rank(x, rank, dim, keepdim)
 
 
-def median(x: Any, ignore_nan: bool) -> Any:
+def median(x: Array, ignore_nan: bool) -> Any:
     """The median of all elements, or nan for an empty array."""
     refuse(x.dtype, "median_cpu", "bc")
     if not x.size:
@@ -107,7 +107,7 @@ def median(x: Any, ignore_nan: bool) -> Any:
     return median_dim(x.reshape(-1), 0, False, ignore_nan)[0]
 
 
-def mode(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+def mode(x: Array, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """The most frequent elements along `dim` (the smallest of several), and the last index of each."""
     refuse(x.dtype, "mode_cpu")
     nonempty("mode()", x.shape, (dim,))
@@ -126,7 +126,7 @@ def mode(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     return (values, index) if keepdim else (values.squeeze(dim), index.squeeze(dim))
 
 
-def nonzero(x: Any) -> Any:
+def nonzero(x: Array) -> Any:
     """The indices of the nonzero elements, one element per row."""
     if x.ndim < 2:
         return np.argwhere(x).astype(I64, copy=False)
@@ -140,12 +140,12 @@ def nonzero(x: Any) -> Any:
     return found.T
 
 
-def nonzero_columns(x: Any) -> list[Any]:
+def nonzero_columns(x: Array) -> list[Any]:
     """The same, an array for each dimension; of a number as of an array of one dimension."""
     return [np.ascontiguousarray(column) for column in nonzero(np.atleast_1d(x)).T]
 
 
-def bincount(x: Any, weights: Any, minlength: int) -> Any:
+def bincount(x: Array, weights: Array | None, minlength: int) -> Any:
     """How often each of 0, 1, 2 … occurs in `x`, or the sum of its weights."""
     refuse(x.dtype, "bincount_cpu", "fcb")
     if minlength < 0:
@@ -162,11 +162,10 @@ def bincount(x: Any, weights: Any, minlength: int) -> Any:
 
 # Unique elements
 
-Array = np.ndarray[Any, Any]
 Found = tuple[Array, Array, Array]
 
 
-def unique(x: Any, inverse: bool) -> Found:
+def unique(x: Array, inverse: bool) -> Found:
     """The sorted unique elements, the index of each element of `x` among them, and their counts.
 
     Without `inverse` the second array is empty, because it needs a sort by indices.
@@ -181,7 +180,7 @@ def unique(x: Any, inverse: bool) -> Found:
     return _without_repeats(values, values[1:] != values[:-1], indices, x.shape)
 
 
-def unique_dim(x: Any, dim: int) -> Found:
+def unique_dim(x: Array, dim: int) -> Found:
     """`unique` for the slices along `dim`, sorted lexicographically."""
     refuse(x.dtype, "unique_dim")
     lined = _lined(x, dim)
@@ -193,8 +192,8 @@ def unique_dim(x: Any, dim: int) -> Found:
     return np.moveaxis(values, 0, dim), inverse, counts
 
 
-def unique_consecutive(x: Any, dim: int | None, inverse: bool) -> Found:
-    """The elements, or the slices along `dim`, without those that equal the element before them.
+def unique_consecutive(x: Array, dim: int | None, inverse: bool) -> Found:
+    """The elements, or the slices along `dim`, that differ from the one before.
 
     Without `inverse` the second array is empty here too.
     """
@@ -229,6 +228,6 @@ def _without_repeats(ordered: Array, changes: Array, indices: Array | slice | No
     return ordered.take(starts, 0), inverse, counts
 
 
-def isin(x: Any, tests: Any, invert: Any) -> Any:
+def isin(x: Array, tests: Array, invert: Any) -> Any:
     """Whether each element is among the elements of `tests`, or with `invert`, whether it is not."""
     return np.asarray(np.isin(x, tests, invert=invert))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..layout import Shape, copied, empty_strided
+from ...foundations.dtypes import Array, Shape
+from ..layout import copied, empty_strided
 from ..shape import as_strided, diagonal
 from .indexing import select, slice_
 
 
-def _put(out: Any, part: Any, src: Any) -> Any:
+def _put(out: Array, part: Array, src: Array) -> Any:
     """`out`, with `src` written to its view `part`."""
     if part.shape != src.shape:
         raise RuntimeError("expected src to have a size equal to the slice of self. src size = "
@@ -20,25 +21,25 @@ def _put(out: Any, part: Any, src: Any) -> Any:
     return out
 
 
-def select_scatter(x: Any, src: Any, dim: int, index: int) -> Any:
+def select_scatter(x: Array, src: Array, dim: int, index: int) -> Any:
     """`x` with `src` as slice number `index` along `dim`."""
     out = copied(x, x.dtype)
     return _put(out, select(out, dim, index), src)
 
 
-def slice_scatter(x: Any, src: Any, dim: int, start: int, stop: int, step: int) -> Any:
+def slice_scatter(x: Array, src: Array, dim: int, start: int, stop: int, step: int) -> Any:
     """`x` with `src` as a range along `dim`."""
     out = copied(x, x.dtype)
     return _put(out, slice_(out, dim, start, stop, step), src)
 
 
-def diagonal_scatter(x: Any, src: Any, offset: int, dim0: int, dim1: int) -> Any:
+def diagonal_scatter(x: Array, src: Array, offset: int, dim0: int, dim1: int) -> Any:
     """`x` with `src` on the diagonals of the planes of two axes."""
     out = copied(x, x.dtype)
     return _put(out, diagonal(out, offset, dim0, dim1), src)
 
 
-def as_strided_scatter(x: Any, src: Any, size: Shape, stride: Shape, start: int, layout: Shape) -> Any:
+def as_strided_scatter(x: Array, src: Array, size: Shape, stride: Shape, start: int, layout: Shape) -> Any:
     """`x` with the strides `layout`, and with `src` written to the view of these sizes and strides."""
     out = empty_strided(x.shape, layout, x.dtype)
     out[...] = x

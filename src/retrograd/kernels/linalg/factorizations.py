@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...foundations.errors import LinAlgError
 from .triangular import adjoint, by_columns
 
@@ -20,12 +21,12 @@ _UNDIVIDED = 25
 _ILL = "the input matrix is ill-conditioned or has too many repeated {}values"
 
 
-def _nonfinite(a: Any) -> Any:
+def _nonfinite(a: Array) -> Any:
     """Whether each matrix has an infinity or a nan."""
     return ~np.isfinite(a).all((-2, -1))
 
 
-def _unconverged(name: str, a: Any, reason: str) -> LinAlgError:
+def _unconverged(name: str, a: Array, reason: str) -> LinAlgError:
     """The error for the first matrix with infinities or nans, or, if there is none, for the given reason."""
     bad = _nonfinite(a)
     if not bad.any():
@@ -35,7 +36,7 @@ def _unconverged(name: str, a: Any, reason: str) -> LinAlgError:
                        "non-finite values.")
 
 
-def _refuse_endless(a: Any, infinite: Any) -> None:
+def _refuse_endless(a: Array, infinite: Any) -> None:
     """Raise PyTorch's error for infinities in matrices that are long or large. For others PyTorch's values are nan."""
     small, large = sorted(a.shape[-2:])
     if small > _UNDIVIDED or large >= 11 * small // 6 > 1:
@@ -46,7 +47,7 @@ def _refuse_endless(a: Any, infinite: Any) -> None:
         raise LinAlgError(f"linalg.svd: {place}The algorithm failed to converge because {reason}.")
 
 
-def _without_infinities(function: Callable[[Any], Sequence[Any]], a: Any, infinite: Any) -> Sequence[Any]:
+def _without_infinities(function: Callable[[Any], Sequence[Any]], a: Array, infinite: Any) -> Sequence[Any]:
     """The function's results, with nan for the `infinite` matrices. LAPACK may never return from an infinity."""
     if not infinite.any():
         return function(a)
@@ -56,7 +57,7 @@ def _without_infinities(function: Callable[[Any], Sequence[Any]], a: Any, infini
     return results
 
 
-def svd(a: Any, full: bool) -> tuple[Any, Any, Any]:
+def svd(a: Array, full: bool) -> tuple[Any, Any, Any]:
     """U, the singular values in falling order, and the adjoint of V."""
     *stack, m, n = a.shape
     count = min(m, n)
@@ -75,7 +76,7 @@ def svd(a: Any, full: bool) -> tuple[Any, Any, Any]:
         raise _unconverged("svd", a, _ILL.format("singular ")) from None
 
 
-def svdvals(a: Any) -> Any:
+def svdvals(a: Array) -> Any:
     """The singular values in falling order."""
     if not a.size:
         return np.zeros((*a.shape[:-2], min(a.shape[-2:])), a.real.dtype)
@@ -86,7 +87,7 @@ def svdvals(a: Any) -> Any:
         raise _unconverged("svd", a, _ILL.format("singular ")) from None
 
 
-def eigh(a: Any, uplo: Any) -> tuple[Any, Any]:
+def eigh(a: Array, uplo: Any) -> tuple[Any, Any]:
     """The eigenvalues of a Hermitian matrix in rising order, and its eigenvectors. One triangle is read."""
     try:
         values, vectors = np.linalg.eigh(a, uplo)
@@ -99,7 +100,7 @@ def eigh(a: Any, uplo: Any) -> tuple[Any, Any]:
         return np.where(bad[..., None], math.nan, values), np.where(bad[..., None, None], math.nan, vectors)
 
 
-def eigvalsh(a: Any, uplo: Any) -> Any:
+def eigvalsh(a: Array, uplo: Any) -> Any:
     """The eigenvalues of a Hermitian matrix in rising order."""
     try:
         return np.linalg.eigvalsh(a, uplo)
@@ -107,7 +108,7 @@ def eigvalsh(a: Any, uplo: Any) -> Any:
         return eigh(a, uplo)[0]
 
 
-def eig(a: Any) -> tuple[Any, Any]:
+def eig(a: Array) -> tuple[Any, Any]:
     """The complex eigenvalues and eigenvectors of a square matrix."""
     dtype = _COMPLEX.get(a.dtype.char, a.dtype)
     if _nonfinite(a).any():
@@ -116,7 +117,7 @@ def eig(a: Any) -> tuple[Any, Any]:
     return values.astype(dtype, copy=False), by_columns(vectors.astype(dtype, copy=False))
 
 
-def eigvals(a: Any) -> Any:
+def eigvals(a: Array) -> Any:
     """The complex eigenvalues of a square matrix; nan for a matrix with infinities or nan."""
     bad = _nonfinite(a)
     values = np.linalg.eigvals(np.where(bad[..., None, None], 0, a) if bad.any() else a)
@@ -125,7 +126,7 @@ def eigvals(a: Any) -> Any:
     return values
 
 
-def cholesky_ex(a: Any, upper: bool) -> tuple[Any, Any]:
+def cholesky_ex(a: Array, upper: bool) -> tuple[Any, Any]:
     """The lower triangular L with L @ L^H = a, or U = L^H, and an info. One triangle is read.
 
     The info is the order of the first leading minor that is not positive-definite, or 0.
@@ -140,7 +141,7 @@ def cholesky_ex(a: Any, upper: bool) -> tuple[Any, Any]:
     return by_columns(adjoint(lower) if upper else lower), info
 
 
-def _lower_factor(a: Any) -> tuple[Any, Any]:
+def _lower_factor(a: Array) -> tuple[Any, Any]:
     """L and the info for matrices that may not be positive-definite. Then L keeps the work before the failure."""
     lower, info = np.tril(a), np.zeros(a.shape[:-2], np.int32)
     for i in range(a.shape[-1]):

@@ -10,18 +10,19 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ..native import lapack
 from .triangular import adjoint, by_columns, mT
 
 
-def reflectors(a: Any, count: int) -> Any:
+def reflectors(a: Array, count: int) -> Any:
     """The vectors v, as the columns of a matrix."""
     v = np.tril(a[..., :count], -1)
     v += np.eye(a.shape[-2], count, dtype=a.dtype)
     return v
 
 
-def householder_product(a: Any, tau: Any) -> Any:
+def householder_product(a: Array, tau: Array) -> Any:
     """The first columns of the product of the reflections, as many as `a` has."""
     found = lapack.householder_product(a, tau)
     if found is not None:
@@ -31,7 +32,7 @@ def householder_product(a: Any, tau: Any) -> Any:
     return by_columns(reflected(a, tau, start, False))
 
 
-def reflected(a: Any, tau: Any, c: Any, adjoint_too: bool) -> Any:
+def reflected(a: Array, tau: Array, c: Array, adjoint_too: bool) -> Any:
     """The product Q of the reflections, or its adjoint, times `c`."""
     count = tau.shape[-1]
     v = reflectors(a, count)
@@ -43,7 +44,7 @@ def reflected(a: Any, tau: Any, c: Any, adjoint_too: bool) -> Any:
     return result
 
 
-def ormqr(a: Any, tau: Any, c: Any, left: bool, transpose: bool) -> Any:
+def ormqr(a: Array, tau: Array, c: Array, left: bool, transpose: bool) -> Any:
     """Q @ c, or c @ Q if not `left`. With `transpose`, the adjoint of Q is used instead of Q."""
     found = lapack.ormqr(a, tau, c, left, transpose)
     if found is not None:
@@ -53,7 +54,7 @@ def ormqr(a: Any, tau: Any, c: Any, left: bool, transpose: bool) -> Any:
     return by_columns(reflected(a, tau, c, transpose))
 
 
-def geqrf(a: Any) -> tuple[Any, Any]:
+def geqrf(a: Array) -> tuple[Any, Any]:
     """R, with the vectors of the reflections below its diagonal, and their factors tau."""
     if not a.size:
         return by_columns(a.copy()), np.zeros((*a.shape[:-2], min(a.shape[-2:])), a.dtype)
@@ -61,7 +62,7 @@ def geqrf(a: Any) -> tuple[Any, Any]:
     return mT(np.ascontiguousarray(h)), tau
 
 
-def qr(a: Any, mode: str) -> tuple[Any, Any]:
+def qr(a: Array, mode: str) -> tuple[Any, Any]:
     """Q and R. The mode is 'reduced', 'complete', or 'r' for an empty Q."""
     *stack, m, n = a.shape
     if mode == "r":

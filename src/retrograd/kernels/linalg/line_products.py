@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F64
+from ...foundations.dtypes import F64, Array
 from ..native import blas
 
 # OpenBLAS starts threads from 9216 elements on for a product with a vector, and beyond 1 << 18 multiplications for
@@ -22,7 +22,7 @@ _PIECE, _PRODUCT = 9000, 1 << 18
 _LONG = 1 << 15
 
 
-def row_dots(x: Any, y: Any) -> Any:
+def row_dots(x: Array, y: Array) -> Any:
     """For each row of the matrix x, the sum of its products with a row of y, or with y itself if y is one row."""
     length = x.shape[1]
     if length <= _LONG:
@@ -33,7 +33,7 @@ def row_dots(x: Any, y: Any) -> Any:
     return total.astype(x.dtype, copy=False)
 
 
-def by_row(x: Any, line: Any) -> Any:
+def by_row(x: Array, line: Array) -> Any:
     """x @ line: for each row of the matrix x, its sum with the weights `line`."""
     count, length = x.shape
     if length > _LONG:
@@ -51,7 +51,7 @@ def by_row(x: Any, line: Any) -> Any:
     return out
 
 
-def thin(lines: Any, columns: Any, out: Any) -> Any:
+def thin(lines: Array, columns: Array, out: Array) -> Any:
     """Write columns.T @ lines, the sum of the outer products of each pair of a column and a line, to `out`.
 
     There are two or more pairs: NumPy does not hand a product with one column to the BLAS. `columns` is (pairs, rows),
@@ -70,7 +70,7 @@ def thin(lines: Any, columns: Any, out: Any) -> Any:
     return out
 
 
-def add_thin(lines: Any, columns: Any, out: Any) -> Any:
+def add_thin(lines: Array, columns: Array, out: Array) -> Any:
     """Add columns.T @ lines to `out`. One pair is enough."""
     rows = len(out) if blas.is_alone() else max(1, _PRODUCT // max(lines.size, 1))
     if not blas.add_product(columns, lines, out, rows):

@@ -7,10 +7,12 @@ are LAPACK's: at step i, row i was swapped with row pivots[i], counted from 1.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ..native import lapack
 from ..shape import tril, triu
 from .triangular import adjoint, by_columns, solve_triangular
@@ -23,7 +25,7 @@ _FEW = 3
 _MANY = 50
 
 
-def lu_factor(a: Any) -> tuple[Any, Any, Any]:
+def lu_factor(a: Array) -> tuple[Any, Any, Any]:
     """L (without its unit diagonal) and U in one matrix, the pivots, and the first i with U[i, i] = 0, from 1, or 0."""
     factors, pivots, info = lapack.lu_factor(a) or _lu_factor(a)
     return below_nans(factors), pivots, info
@@ -40,7 +42,7 @@ def below_nans(factors: Any) -> Any:
     return by_columns(np.where(nans.any(-1)[..., None, None] & after & beside, np.nan, factors))
 
 
-def _lu_factor(a: Any) -> tuple[Any, Any, Any]:
+def _lu_factor(a: Array) -> tuple[Any, Any, Any]:
     (*stack, m, n), count = a.shape, min(a.shape[-2:])
     lu = np.array(a, order="C").reshape(math.prod(stack), m, n)
     pivots = np.empty((len(lu), count), np.int32)
@@ -61,7 +63,7 @@ def _lu_factor(a: Any) -> tuple[Any, Any, Any]:
             first_true(lu.diagonal(0, -2, -1) == 0).reshape(tuple(stack)))
 
 
-def first_true(flags: Any) -> Any:
+def first_true(flags: Array) -> Any:
     """The place of the first true along the last dim, counted from 1, or 0 if there is none. As int32."""
     if not flags.shape[-1]:
         return np.zeros(flags.shape[:-1], np.int32)
@@ -73,7 +75,7 @@ def size(x: Any) -> Any:
     return np.abs(x.real) + np.abs(x.imag) if x.dtype.kind == "c" else np.abs(x)
 
 
-def _eliminate_one(lu: Any, pivots: Any, start: int, stop: int) -> None:
+def _eliminate_one(lu: Array, pivots: Array, start: int, stop: int) -> None:
     """`_eliminate` for one matrix. The columns become rows of an array of their own, which is faster."""
     columns = lu[start:, start:stop].T.copy()
     order: dict[int, int] = {}
@@ -96,7 +98,7 @@ def _eliminate_one(lu: Any, pivots: Any, start: int, stop: int) -> None:
     lu[start:, start:stop] = columns.T
 
 
-def _eliminate(lu: Any, pivots: Any, start: int, stop: int) -> None:
+def _eliminate(lu: Array, pivots: Array, start: int, stop: int) -> None:
     """Eliminate some columns, each before the next, and swap whole rows."""
     every = np.arange(len(lu))
     for i in range(start, stop):
@@ -109,7 +111,7 @@ def _eliminate(lu: Any, pivots: Any, start: int, stop: int) -> None:
         lu[:, i + 1:, i + 1:stop] -= lu[:, i + 1:, i, None] * lu[:, i, None, i + 1:stop]
 
 
-def row_order(pivots: Any, m: int) -> Any:
+def row_order(pivots: Array, m: int) -> Any:
     """For each row of L @ U, the number of the row of the matrix that it equals."""
     *stack, count = pivots.shape
     swaps = pivots.reshape(math.prod(stack), count) - 1
@@ -132,7 +134,7 @@ def _order(swaps: list[int], m: int) -> list[int]:
     return order
 
 
-def permutation(pivots: Any, like: Any) -> Any:
+def permutation(pivots: Any, like: Array) -> Any:
     """The matrix P of A = P @ L @ U, with the rows and the dtype of `like`."""
     rows = like.shape[-2]
     order = row_order(pivots, rows).reshape(math.prod(pivots.shape[:-1]), rows)
@@ -141,7 +143,7 @@ def permutation(pivots: Any, like: Any) -> Any:
     return found.reshape((*pivots.shape[:-1], rows, rows))
 
 
-def lu_factors(lu: Any) -> tuple[Any, Any]:
+def lu_factors(lu: Array) -> tuple[Any, Any]:
     """L, with ones on the diagonal, and U."""
     m, n = lu.shape[-2:]
     count = min(m, n)
@@ -150,20 +152,20 @@ def lu_factors(lu: Any) -> tuple[Any, Any]:
     return lower, triu(lu[..., :count, :], 0)
 
 
-def lu_unpack(x: Any, pivots: Any, unpack_data: bool, unpack_pivots: bool) -> tuple[Any, Any, Any]:
+def lu_unpack(x: Array, pivots: Array | None, unpack_data: bool, unpack_pivots: bool) -> tuple[Any, Any, Any]:
     """L, U and P. A part that is not unpacked is empty."""
     empty = np.empty(0, x.dtype)
     lower, upper = lu_factors(x) if unpack_data else (empty, empty)
     return lower, upper, permutation(pivots, x) if unpack_pivots else empty
 
 
-def lu(x: Any) -> tuple[Any, Any, Any]:
+def lu(x: Array) -> tuple[Any, Any, Any]:
     """L, U and P of A = P @ L @ U."""
     factored, pivots, _ = lu_factor(x)
     return lu_unpack(factored, pivots, True, True)
 
 
-def lu_solve(x: Any, b: Any, indices: Any, left: bool, adjoint_too: bool) -> Any:
+def lu_solve(x: Array, b: Array, indices: Sequence[Array], left: bool, adjoint_too: bool) -> Any:
     """The X of A @ X = B, or of X @ A = B if not `left`, given the factors of A; or with the adjoint of A.
 
     The pivots are in `indices`, so that a write to them is noticed, as for any saved index.
@@ -174,7 +176,7 @@ def lu_solve(x: Any, b: Any, indices: Any, left: bool, adjoint_too: bool) -> Any
     return by_columns(_solved(x, b, indices[0], adjoint_too)) if found is None else found
 
 
-def _solved(x: Any, b: Any, pivots: Any, adjoint_too: bool) -> Any:
+def _solved(x: Array, b: Array, pivots: Array, adjoint_too: bool) -> Any:
     order = row_order(pivots, x.shape[-1])
     stack = np.broadcast_shapes(x.shape[:-2], b.shape[:-2])
     b = np.broadcast_to(b, (*stack, *b.shape[-2:]))

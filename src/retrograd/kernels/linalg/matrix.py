@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F16, F32, I64, promote_types
+from ...foundations.dtypes import F16, F32, I64, Array, Shape, promote_types
 from ..elementwise.arithmetic import factor
-from ..layout import Shape
 
 # From this many elements on, the order of two matrices matters.
 _LARGE = 1 << 16
@@ -20,7 +19,7 @@ _LARGE = 1 << 16
 _MANY = 1 << 12
 
 
-def mm(x: Any, y: Any, out: Any = ...) -> Any:
+def mm(x: Array, y: Array, out: Any = ...) -> Any:
     """The product of two matrices, or of a matrix and a vector. For small ones `dot` takes a third of matmul's time."""
     if 0 in x.strides or 0 in y.strides:                 # NumPy does not hand repeated elements to the BLAS
         return np.ascontiguousarray(x).dot(np.ascontiguousarray(y))
@@ -31,7 +30,7 @@ def mm(x: Any, y: Any, out: Any = ...) -> Any:
     return x.dot(y)
 
 
-def bmm(x: Any, y: Any, out: Any = ...) -> Any:
+def bmm(x: Array, y: Array, out: Any = ...) -> Any:
     """The products of two stacks of matrices.
 
     Outer products are elementwise, which takes a third of matmul's time. For many elements, `einsum` takes two thirds
@@ -39,30 +38,30 @@ def bmm(x: Any, y: Any, out: Any = ...) -> Any:
     """
     if x.shape[-1] == 1 and x.shape[:-2] == y.shape[:-2] and x.dtype is y.dtype:
         if x.dtype.kind not in "fc":
-            return np.multiply(x, y, out=...)
+            return np.multiply(x, y, out=..., order="C")
         if x.size * y.shape[-1] < _MANY:
-            found = np.multiply(x, y, out=...)
+            found = np.multiply(x, y, out=..., order="C")
             return np.add(found, 0.0, out=found)           # a sum is never -0.0
         return np.einsum("...ij,...jk->...ik", x, y, order="C")
     return np.matmul(_dense(x), _dense(y), out=...)
 
 
-def _dense(x: Any) -> Any:
+def _dense(x: Array) -> Any:
     """`x`, or a copy if strides of 0 repeat elements of a matrix. NumPy does not hand those to the BLAS."""
     return x if x.strides[-1] and x.strides[-2] else np.ascontiguousarray(x)
 
 
-def dot(x: Any, y: Any, out: Any = ...) -> Any:
+def dot(x: Array, y: Array, out: Any = ...) -> Any:
     """The dot product of two vectors."""
     return np.asarray(x.dot(y))
 
 
-def vdot(x: Any, y: Any, out: Any = ...) -> Any:
+def vdot(x: Array, y: Array, out: Any = ...) -> Any:
     """The dot product of two vectors, with the first vector conjugated."""
     return np.asarray(np.vdot(x, y))
 
 
-def _blended(x: Any, product: Any, beta: Any, alpha: Any) -> Any:
+def _blended(x: Array, product: Array, beta: Any, alpha: Any) -> Any:
     """beta * x + alpha * product, written to the product. If beta is 0, x is ignored, even a nan in it."""
     if product.dtype.kind in "iu":
         beta, alpha = factor(int(beta), product), factor(int(alpha), product)
@@ -75,7 +74,7 @@ def _blended(x: Any, product: Any, beta: Any, alpha: Any) -> Any:
     return product
 
 
-def addmm(x: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
+def addmm(x: Array, mat1: Array, mat2: Array, beta: Any, alpha: Any) -> Any:
     """beta * x + alpha * mat1 @ mat2, for matrices, or a matrix and a vector."""
     product = mm(mat1, mat2)
     if beta == 1 and alpha == 1:
@@ -83,12 +82,12 @@ def addmm(x: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
     return _blended(x, product, beta, alpha)
 
 
-def baddbmm(x: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
+def baddbmm(x: Array, mat1: Array, mat2: Array, beta: Any, alpha: Any) -> Any:
     """beta * x + alpha * mat1 @ mat2, for stacks of matrices."""
     return _blended(x, bmm(mat1, mat2), beta, alpha)
 
 
-def addbmm(x: Any, batch1: Any, batch2: Any, beta: Any, alpha: Any) -> Any:
+def addbmm(x: Array, batch1: Array, batch2: Array, beta: Any, alpha: Any) -> Any:
     """beta * x + alpha * the sum of the products of two stacks of matrices."""
     stack, rows, inner = batch1.shape
     left = batch1.swapaxes(0, 1).reshape(rows, stack * inner)   # the sum is one product of two long matrices
@@ -96,7 +95,7 @@ def addbmm(x: Any, batch1: Any, batch2: Any, beta: Any, alpha: Any) -> Any:
     return _blended(x, left.dot(right), beta, alpha)
 
 
-def addr(x: Any, vec1: Any, vec2: Any, beta: Any, alpha: Any) -> Any:
+def addr(x: Array, vec1: Array, vec2: Array, beta: Any, alpha: Any) -> Any:
     """beta * x + alpha * the outer product of two vectors, in their common dtype. For bools it is a logical or."""
     dtype = promote_types(promote_types(x.dtype, vec1.dtype), vec2.dtype)
     if dtype.kind == "b":
@@ -105,19 +104,19 @@ def addr(x: Any, vec1: Any, vec2: Any, beta: Any, alpha: Any) -> Any:
     return _blended(x, np.multiply(vec1[:, None], vec2, out=...), beta, alpha)
 
 
-def trace(x: Any) -> Any:
+def trace(x: Array) -> Any:
     """The sum of a matrix's diagonal. Ints are summed in int64."""
     dtype = I64 if x.dtype.kind in "iu" else F32 if x.dtype == F16 else x.dtype
     result = np.add.reduce(x.diagonal(), dtype=dtype, out=...)
     return result.astype(F16) if x.dtype == F16 else result
 
 
-def first_row(x: Any) -> Any:
+def first_row(x: Array) -> Any:
     """The single row of a new matrix."""
     return x[0]
 
 
-def trilinear(x: Any, weight: Any, y: Any) -> Any:
+def trilinear(x: Array, weight: Array, y: Array) -> Any:
     """The sums over i and j of weight[o, i, j] x[n, i] y[n, j]: (N, O), for x (N, I), weight (O, I, J) and y (N, J)."""
     out, first, second = weight.shape
     rows = x.dot(weight.transpose(1, 0, 2).reshape(first, out * second)).reshape(len(x), out, second)

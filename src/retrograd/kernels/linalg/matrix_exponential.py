@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F16, F32
+from ...foundations.dtypes import F16, F32, Array
 
 # The degrees of the polynomials, and the largest 1-norm for which each is as accurate as the dtype, single and double
 # (Bader, Blanes and Casas, "Computing the matrix exponential with an optimized Taylor polynomial approximation", 2019).
@@ -18,7 +18,7 @@ _DOUBLE = (2.220446049250313e-16, 2.580956802971767e-08, 3.397168839976962e-04, 
            2.996158913811580e-01, 1.090863719290036)
 
 
-def matrix_exp(x: Any) -> Any:
+def matrix_exp(x: Array) -> Any:
     """exp of each matrix in a stack, the sum of x^k / k!. An infinite or nan element makes its matrix nan."""
     n = x.shape[-1]
     if x.dtype == F16:
@@ -44,7 +44,7 @@ def matrix_exp(x: Any) -> Any:
     return result.reshape(x.shape)
 
 
-def _taylor(x: Any, degree: int) -> Any:
+def _taylor(x: Array, degree: int) -> Any:
     """The sum of x^k / k! up to this degree, in blocks of about sqrt(degree) powers."""
     width = max(1, math.isqrt(degree))
     powers = [np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape), x]

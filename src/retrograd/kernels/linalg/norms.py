@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import dtype as torch_dtype, require
+from ...foundations.dtypes import Array, dtype as torch_dtype, require
 from ..elementwise.elementary import delivered, widened
 from ..rows import sums, sums_of_squares
 
@@ -17,7 +17,7 @@ _BLOCK = 1 << 17
 _TOGETHER = 64
 
 
-def norm(x: Any, p: float, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
+def norm(x: Array, p: float, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
     """(sum |x|^p)^(1/p) over `axes`. For p = 0 it counts the nonzero elements; for p = ±inf it is the extreme |x|."""
     if dtype is not None and dtype != x.dtype:
         x = x.astype(dtype)
@@ -42,14 +42,14 @@ def norm(x: Any, p: float, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> 
 
 
 
-def weight_norm(v: Any, scale: Any, dim: int) -> Any:
+def weight_norm(v: Array, scale: Array, dim: int) -> Any:
     """The slices of `v` along a dimension, scaled to these norms."""
     require(v.dtype.kind == "f", "weight_norm_kernel", v.dtype)
     axes = tuple([axis for axis in range(v.ndim) if axis != dim])
     return np.multiply(v, scale / norm(v, 2, axes, True, None), out=...)
 
 
-def dist(x: Any, y: Any, p: float) -> Any:
+def dist(x: Array, y: Array, p: float) -> Any:
     """The p-norm of x - y."""
     if x.dtype.kind not in "fc":
         raise RuntimeError("norm(): input dtype should be either floating point or complex. Got "
@@ -58,7 +58,7 @@ def dist(x: Any, y: Any, p: float) -> Any:
     return norm(off, p, tuple(range(off.ndim)), False, None)
 
 
-def renorm(x: Any, p: float, dim: int, maxnorm: float) -> Any:
+def renorm(x: Array, p: float, dim: int, maxnorm: float) -> Any:
     """The slices along `dim`. A slice whose p-norm exceeds `maxnorm` is scaled down to that norm."""
     wide = widened(x)
     size = norm(wide, p, tuple([axis for axis in range(x.ndim) if axis != dim]), True, None)
@@ -66,7 +66,7 @@ def renorm(x: Any, p: float, dim: int, maxnorm: float) -> Any:
     return np.multiply(wide, factor, out=...).astype(x.dtype, copy=False)
 
 
-def cross(x: Any, y: Any, dim: int) -> Any:
+def cross(x: Array, y: Array, dim: int) -> Any:
     """The cross products of the vectors of length 3 along `dim`."""
     shape = x.shape if x.shape == y.shape else np.broadcast_shapes(x.shape, y.shape)
     result = np.empty(shape, x.dtype)
@@ -78,7 +78,7 @@ def cross(x: Any, y: Any, dim: int) -> Any:
     return result
 
 
-def norms(difference: Any, p: float) -> Any:
+def norms(difference: Array, p: float) -> Any:
     """The p-norms along the third-last dimension, where whole matrices are added. Overwrites the differences."""
     size = np.abs(difference, out=difference)
     if p == 0:
@@ -92,7 +92,7 @@ def norms(difference: Any, p: float) -> Any:
     return np.add.reduce(np.power(size, p, out=size), axis=-3) ** (1.0 / p)
 
 
-def cdist(x: Any, y: Any, p: float) -> Any:
+def cdist(x: Array, y: Array, p: float) -> Any:
     """The p-norm of the difference of each row of `x` and each row of `y`, for stacks of matrices."""
     stack = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
     rows, columns, inner = x.shape[-2], y.shape[-2], x.shape[-1]
@@ -104,7 +104,7 @@ def cdist(x: Any, y: Any, p: float) -> Any:
     return result
 
 
-def euclidean_dist(x: Any, y: Any) -> Any:
+def euclidean_dist(x: Array, y: Array) -> Any:
     """`cdist` for p = 2 by a product of matrices: fast, but near 0 only as accurate as the rounding of the squares."""
     squares = np.matmul(x, y.swapaxes(-1, -2), out=...)
     np.multiply(squares, -2.0, out=squares)
@@ -114,7 +114,7 @@ def euclidean_dist(x: Any, y: Any) -> Any:
     return np.sqrt(squares, out=squares)
 
 
-def pdist(x: Any, p: float) -> Any:
+def pdist(x: Array, p: float) -> Any:
     """The p-norms of the differences of each row and each later row, row after row."""
     rows = len(x)
     if rows < 2:
@@ -126,7 +126,7 @@ def pdist(x: Any, p: float) -> Any:
     return delivered(np.concatenate(parts), ...)
 
 
-def symmetric(x: Any, rows: int) -> Any:
+def symmetric(x: Array, rows: int) -> Any:
     """The symmetric matrix with these elements above the diagonal, row after row, and a diagonal of zeros."""
     result = np.zeros((rows, rows), x.dtype)
     above = np.triu_indices(rows, 1)
@@ -135,6 +135,6 @@ def symmetric(x: Any, rows: int) -> Any:
     return result
 
 
-def paired(x: Any) -> Any:
+def paired(x: Array) -> Any:
     """The elements above the diagonal of a matrix, row after row, each added to its mirror element."""
     return (x + x.T)[np.triu_indices(len(x), 1)]

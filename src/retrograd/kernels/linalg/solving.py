@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...foundations.errors import LinAlgError
 from ..native import lapack
 from .factorizations import eigh, svd, svdvals
@@ -16,12 +17,12 @@ from .triangular import adjoint, by_columns, mT, solve_triangular
 _KEPT = 48
 
 
-def det(a: Any) -> Any:
+def det(a: Array) -> Any:
     """The determinants."""
     return np.asarray(np.linalg.det(a)).astype(a.dtype, copy=False)
 
 
-def slogdet(a: Any) -> tuple[Any, Any]:
+def slogdet(a: Array) -> tuple[Any, Any]:
     """The sign (or phase) of the determinants, and the logarithm of their absolute values."""
     sign, size = np.linalg.slogdet(a)
     if a.dtype.kind == "f" and np.isnan(size).any():
@@ -29,7 +30,7 @@ def slogdet(a: Any) -> tuple[Any, Any]:
     return np.asarray(sign), np.asarray(size)
 
 
-def cofactors(a: Any) -> Any:
+def cofactors(a: Array) -> Any:
     """The cofactors, the derivatives of a determinant by each element: det(a) a^-T, also for singular matrices."""
     values, without = np.asarray(np.linalg.det(a))[..., None, None], singular(a)[..., None, None]
     if not without.any():
@@ -38,7 +39,7 @@ def cofactors(a: Any) -> Any:
     return np.where(without, _of_singular(a), plain)
 
 
-def singular(a: Any) -> Any:
+def singular(a: Array) -> Any:
     """Which matrices cannot be inverted. A determinant is also small if all singular values are small."""
     values, eps = np.asarray(np.linalg.det(a)), float(np.finfo(a.dtype).eps)
     small = np.asarray(np.abs(values) < 100 * eps)
@@ -48,7 +49,7 @@ def singular(a: Any) -> Any:
     return (values == 0) | (small & (sizes[..., -1] <= eps ** 0.5 * sizes[..., 0]))
 
 
-def _of_singular(a: Any) -> Any:
+def _of_singular(a: Array) -> Any:
     """The cofactors from the singular values: products that leave out one singular value at a time."""
     left, sizes, right = svd(a, False)
     phase = np.linalg.det(left) * np.linalg.det(right)
@@ -57,7 +58,7 @@ def _of_singular(a: Any) -> Any:
     return found.astype(a.dtype, copy=False)
 
 
-def inv_ex(a: Any) -> tuple[Any, Any]:
+def inv_ex(a: Array) -> tuple[Any, Any]:
     """The inverses, and the first zero on the diagonal of U in the LU, counted from 1, or 0."""
     try:
         found = np.linalg.inv(a)
@@ -68,19 +69,19 @@ def inv_ex(a: Any) -> tuple[Any, Any]:
     return _by_lu(a, np.eye(a.shape[-1], dtype=a.dtype))
 
 
-def _starts_with_nan(x: Any) -> bool:
+def _starts_with_nan(x: Array) -> bool:
     """Whether the first row of a solution begins with nan: then a pivot may have been nan, for which `lu_factor` has
     nan in all rows after it.
     """
     return bool(np.isnan(x[..., :1, :1]).any())
 
 
-def _by_lu(a: Any, b: Any) -> tuple[Any, Any]:
+def _by_lu(a: Array, b: Array) -> tuple[Any, Any]:
     lu, pivots, info = lu_factor(a)
     return lu_solve(lu, b, (pivots,), True, False), info
 
 
-def solve_ex(a: Any, b: Any, left: bool, vector: bool) -> tuple[Any, Any, Any, Any]:
+def solve_ex(a: Array, b: Array, left: bool, vector: bool) -> tuple[Any, Any, Any, Any]:
     """The x of a @ x = b, or of x @ a = b if not `left`, and the info of `inv_ex`. `vector`: b holds vectors.
 
     For a large matrix also its LU (if not `left`, the LU of its transpose) and the pivots. Otherwise these are empty.
@@ -103,24 +104,24 @@ def solve_ex(a: Any, b: Any, left: bool, vector: bool) -> tuple[Any, Any, Any, A
     return _as_given(x, left, vector), info, lu, pivots
 
 
-def solve_adjoint(b: Any, a: Any, lu: Any, pivots: Any, left: bool, vector: bool) -> Any:
+def solve_adjoint(b: Array, a: Array, lu: Array, pivots: Array, left: bool, vector: bool) -> Any:
     """The x of `solve_ex` for the adjoint of `a`. It uses the LU, if `solve_ex` has kept one."""
     if not lu.size:
         return solve_ex(adjoint(a), b, left, vector)[0]
     return _as_given(lu_solve(lu, _as_columns(b, left, vector), (pivots,), True, True), left, vector)
 
 
-def _as_columns(b: Any, left: bool, vector: bool) -> Any:
+def _as_columns(b: Array, left: bool, vector: bool) -> Any:
     """Right sides as the columns of matrices."""
     return b[..., None] if vector else b if left else mT(b)
 
 
-def _as_given(x: Any, left: bool, vector: bool) -> Any:
+def _as_given(x: Array, left: bool, vector: bool) -> Any:
     """Solutions in columns, back in the form of the right sides."""
     return x[..., 0] if vector else x if left else mT(x)
 
 
-def pinv(a: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
+def pinv(a: Array, atol: Any, rtol: Any, hermitian: bool) -> Any:
     """The pseudoinverses. Singular values up to max(atol, rtol * the largest) count as 0."""
     if not a.size:
         return np.zeros((*a.shape[:-2], a.shape[-1], a.shape[-2]), a.dtype)
@@ -135,7 +136,7 @@ def pinv(a: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     return np.matmul(adjoint(right) * weights[..., None, :], adjoint(left))
 
 
-def lstsq(a: Any, b: Any, rcond: float, driver: str, vector: bool) -> tuple[Any, Any, Any, Any]:
+def lstsq(a: Array, b: Array, rcond: float, driver: str, vector: bool) -> tuple[Any, Any, Any, Any]:
     """The shortest x that minimizes a @ x - b; residuals, ranks and singular values, if the driver computes them."""
     m, n = a.shape[-2:]
     if vector:
@@ -155,7 +156,7 @@ def lstsq(a: Any, b: Any, rcond: float, driver: str, vector: bool) -> tuple[Any,
     return x, residuals, rank, sizes if driver in ("gelsd", "gelss") else empty
 
 
-def _refuse_deficient(info: Any) -> None:
+def _refuse_deficient(info: Array) -> None:
     """Raise LinAlgError for the first rank-deficient matrix, with driver 'gels', which reports where it failed."""
     if info.any():
         at = int((info.ravel() != 0).argmax())
@@ -164,7 +165,7 @@ def _refuse_deficient(info: Any) -> None:
                           f"input matrix does not have full rank (error code: {info.flat[at]}).")
 
 
-def _by_singular_values(a: Any, b: Any, rcond: float) -> tuple[Any, Any, Any]:
+def _by_singular_values(a: Array, b: Array, rcond: float) -> tuple[Any, Any, Any]:
     """The shortest solution, the ranks and the singular values."""
     left, sizes, right = svd(a, False)
     used = sizes > rcond * sizes[..., :1]
@@ -173,7 +174,7 @@ def _by_singular_values(a: Any, b: Any, rcond: float) -> tuple[Any, Any, Any]:
     return by_columns(x), np.asarray(used.sum(-1)), sizes
 
 
-def _by_qr(a: Any, b: Any, rcond: float, driver: str) -> tuple[Any, Any, None] | None:
+def _by_qr(a: Array, b: Array, rcond: float, driver: str) -> tuple[Any, Any, None] | None:
     """The solution and the ranks in a fraction of the time, or None if this method does not apply.
 
     Without LAPACK it applies only if the rank is certainly full.
@@ -200,7 +201,7 @@ def _by_qr(a: Any, b: Any, rcond: float, driver: str) -> tuple[Any, Any, None] |
     return by_columns(x), np.full(a.shape[:-2], n, np.int64), None
 
 
-def cholesky_solve(b: Any, factor: Any, upper: bool) -> Any:
+def cholesky_solve(b: Array, factor: Array, upper: bool) -> Any:
     """The x of a @ x = b, given the Cholesky factor of `a`."""
     found = lapack.cholesky_solve(b, factor, upper)
     if found is not None:
@@ -209,7 +210,7 @@ def cholesky_solve(b: Any, factor: Any, upper: bool) -> Any:
     return by_columns(solve_triangular(other, solve_triangular(lower, b, False, True, False), True, True, False))
 
 
-def cholesky_inverse(factor: Any, upper: bool) -> Any:
+def cholesky_inverse(factor: Array, upper: bool) -> Any:
     """The inverse of `a`, given its Cholesky factor."""
     found = lapack.cholesky_inverse(factor, upper)
     if found is not None:
@@ -219,6 +220,6 @@ def cholesky_inverse(factor: Any, upper: bool) -> Any:
     return by_columns(np.matmul(adjoint(inverse), inverse))
 
 
-def machine_epsilon(dtype: Any) -> float:
+def machine_epsilon(dtype: np.dtype[Any]) -> float:
     """The distance from 1 to the next number of this dtype."""
     return float(np.finfo(dtype).eps)

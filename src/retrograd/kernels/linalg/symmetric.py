@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ..native import lapack
 from .lu import size
 from .triangular import by_columns
@@ -19,12 +20,12 @@ from .triangular import by_columns
 _BOUND = (1 + math.sqrt(17)) / 8
 
 
-def ldl_factor_ex(x: Any, hermitian: bool) -> tuple[Any, Any, Any]:
+def ldl_factor_ex(x: Array, hermitian: bool) -> tuple[Any, Any, Any]:
     """The factors in one matrix, the pivots, and the first i with D[i, i] = 0, counted from 1, or 0."""
     return lapack.ldl_factor(x, hermitian) or _ldl_factor(x, hermitian)
 
 
-def _ldl_factor(x: Any, hermitian: bool) -> tuple[Any, Any, Any]:
+def _ldl_factor(x: Array, hermitian: bool) -> tuple[Any, Any, Any]:
     *stack, n, _ = x.shape
     factors = np.tril(x).reshape(math.prod(stack), n, n)
     pivots, info = np.zeros((len(factors), n), np.int32), np.zeros(len(factors), np.int32)
@@ -33,7 +34,7 @@ def _ldl_factor(x: Any, hermitian: bool) -> tuple[Any, Any, Any]:
     return by_columns(factors.reshape(x.shape)), pivots.reshape((*stack, n)), info.reshape(tuple(stack))
 
 
-def _factor(a: Any, pivots: Any, conjugate: bool) -> int:
+def _factor(a: Array, pivots: Array, conjugate: bool) -> int:
     """Factor one matrix in place, and return its info."""
     n, k, info = len(a), 0, 0
     while k < n:
@@ -59,7 +60,7 @@ def _factor(a: Any, pivots: Any, conjugate: bool) -> int:
     return info
 
 
-def _choice(a: Any, k: int, conjugate: bool) -> tuple[int, int]:
+def _choice(a: Array, k: int, conjugate: bool) -> tuple[int, int]:
     """The number of rows of the next block (0 if the column is 0), and the row to swap in."""
     own = float(abs(a[k, k].real) if conjugate else size(a[k, k]))
     column = size(a[k + 1:, k])
@@ -77,7 +78,7 @@ def _choice(a: Any, k: int, conjugate: bool) -> tuple[int, int]:
     return (1, at) if diagonal >= _BOUND * row_most else (2, at)
 
 
-def _swap(a: Any, k: int, row: int, other: int, conjugate: bool) -> None:
+def _swap(a: Array, k: int, row: int, other: int, conjugate: bool) -> None:
     """Swap two rows and columns of the part that is not factored yet. Only its lower triangle is stored."""
     if row == other:
         return
@@ -93,13 +94,13 @@ def _swap(a: Any, k: int, row: int, other: int, conjugate: bool) -> None:
     a[other + 1:, other] = below
 
 
-def _solve_two(block: Any, b: Any) -> Any:
+def _solve_two(block: Array, b: Array) -> Any:
     """The x of block @ x = b, for two rows."""
     (p, q), (r, s) = block
     return np.stack([s * b[0] - q * b[1], p * b[1] - r * b[0]]) / (p * s - q * r)
 
 
-def ldl_solve(x: Any, b: Any, pivots: Any, hermitian: bool) -> Any:
+def ldl_solve(x: Array, b: Array, pivots: Array, hermitian: bool) -> Any:
     """The X of A @ X = B, given the factors of A."""
     found = lapack.ldl_solve(x, pivots, b, hermitian)
     if found is not None:
@@ -114,7 +115,7 @@ def ldl_solve(x: Any, b: Any, pivots: Any, hermitian: bool) -> Any:
     return by_columns(result)
 
 
-def _solve_one(a: Any, pivots: list[int], x: Any, conjugate: bool) -> None:
+def _solve_one(a: Array, pivots: list[int], x: Array, conjugate: bool) -> None:
     """Replace the right-hand sides `x` by the solutions, for one matrix."""
     n, k, blocks = len(a), 0, []
     while k < n:

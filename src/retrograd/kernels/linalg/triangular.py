@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ..native import lapack
 
 # Systems up to _SMALL rows are not halved; the work of larger ones is mostly in products. Systems up to _BY_HAND rows
@@ -16,7 +17,7 @@ _BY_HAND = 4
 _MANY_BY_HAND = 8
 
 
-def solve_triangular(a: Any, b: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
+def solve_triangular(a: Array, b: Array, upper: bool, left: bool, unitriangular: bool) -> Any:
     """The x of a @ x = b, or of x @ a = b if not `left`. Only the upper or lower triangle of `a` is read."""
     stack, n = lapack.common_stack(a, b), a.shape[-1]
     together = n <= _MANY_BY_HAND and math.prod(stack) >= 2 * n     # a step for each row instead of each matrix
@@ -32,33 +33,33 @@ def solve_triangular(a: Any, b: Any, upper: bool, left: bool, unitriangular: boo
     return x
 
 
-def triangular_solve(b: Any, a: Any, upper: bool, transpose: bool, unitriangular: bool) -> tuple[Any, Any]:
+def triangular_solve(b: Array, a: Array, upper: bool, transpose: bool, unitriangular: bool) -> tuple[Any, Any]:
     """The x of a @ x = b, or of a^T @ x = b with `transpose`; and a copy of `a`."""
     x = solve_triangular(mT(a) if transpose else a, b, upper != transpose, True, unitriangular)
     return by_columns(x), by_columns(np.array(np.broadcast_to(a, (*x.shape[:-2], *a.shape[-2:]))))
 
 
-def triangular_system(a: Any, b: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
+def triangular_system(a: Array, b: Array, upper: bool, left: bool, unitriangular: bool) -> Any:
     """`solve_triangular` in LAPACK's memory layout."""
     return by_columns(solve_triangular(a, b, upper, left, unitriangular))
 
 
-def by_columns(x: Any) -> Any:
+def by_columns(x: Array) -> Any:
     """The matrices in column order, as LAPACK returns them and PyTorch leaves them."""
     return mT(np.ascontiguousarray(mT(x)))
 
 
-def mT(x: Any) -> Any:
+def mT(x: Array) -> Any:
     """The matrices transposed."""
     return x.swapaxes(-1, -2)
 
 
-def adjoint(x: Any) -> Any:
+def adjoint(x: Array) -> Any:
     """The matrices transposed and conjugated."""
     return mT(x).conj() if x.dtype.kind == "c" else mT(x)
 
 
-def _substitute(a: Any, x: Any, upper: bool, unit: bool) -> None:
+def _substitute(a: Array, x: Array, upper: bool, unit: bool) -> None:
     """Replace the right-hand sides `x` by the solutions."""
     n = a.shape[-1]
     if n > _SMALL:
@@ -73,7 +74,7 @@ def _substitute(a: Any, x: Any, upper: bool, unit: bool) -> None:
         _row_by_row(a, x, upper, unit)
 
 
-def _row_by_row(a: Any, x: Any, upper: bool, unit: bool) -> None:
+def _row_by_row(a: Array, x: Array, upper: bool, unit: bool) -> None:
     """Replace the right-hand sides `x` by the solutions, in one step for each row of the whole stack."""
     n = a.shape[-1]
     for i in range(n - 1, -1, -1) if upper else range(n):
@@ -85,7 +86,7 @@ def _row_by_row(a: Any, x: Any, upper: bool, unit: bool) -> None:
             row /= a[..., i, i, None]
 
 
-def _by_lapack(a: Any, x: Any, upper: bool, unit: bool) -> bool:
+def _by_lapack(a: Array, x: Array, upper: bool, unit: bool) -> bool:
     """Solve a small system without infinities or zeros on its diagonal. Returns False for any other system.
 
     LU leaves an upper triangle unchanged, so LAPACK's general solver can solve a triangular system. A lower triangle

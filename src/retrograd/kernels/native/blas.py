@@ -11,9 +11,9 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ...foundations.dtypes import F32, F64
+from ...foundations.dtypes import F32, F64, Array
 from . import openblas
 
 _ROWS, _TRANSPOSED, _AS_IT_IS = 101, 112, 111               # the values in <cblas.h>
@@ -31,7 +31,7 @@ def _control() -> _Control | None:
     return get and _Control(get, openblas.function("openblas_set_num_threads", "f"))
 
 
-def add_product(columns: Any, lines: Any, out: Any, rows: int) -> bool:
+def add_product(columns: Array, lines: Array, out: Array, rows: int) -> bool:
     """out += columns.T @ lines, `rows` rows at a time, in one pass. Returns False, and does nothing, if it cannot.
 
     `columns` (pairs, n), `lines` (pairs, length) and `out` (n, length) have rows without gaps.

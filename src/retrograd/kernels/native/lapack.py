@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import C64, C128, F32, F64
+from ...foundations.dtypes import C64, C128, F32, F64, Array
 from ..shape import tril
 from . import openblas
 
@@ -34,7 +34,7 @@ _WHERE = {letter: one.ctypes.data for letter, one in _ONES.items()}
 # Calls
 
 
-def _routine(name: str, a: Any, arguments: str, complex_name: str = "") -> Any:
+def _routine(name: str, a: Array, arguments: str, complex_name: str = "") -> Any:
     """LAPACK's routine for this array's dtype, without its test for nan. None if it cannot be called."""
     letter = _LETTERS.get(a.dtype)
     if letter is None or not a.size:
@@ -56,25 +56,25 @@ def _each(routine: Any, *arguments: Any) -> list[int]:
                             for x, each, kind in zip(arguments, many, routine.argtypes, strict=True)))]
 
 
-def _by_columns(a: Any) -> Any:
+def _by_columns(a: Array) -> Any:
     """The matrices in column order, for reading, with shape (*, n, m) for (*, m, n). Copied only if needed."""
     return np.ascontiguousarray(a.swapaxes(-1, -2))
 
 
-def _copied(a: Any, stack: tuple[int, ...] | None = None) -> Any:
+def _copied(a: Array, stack: tuple[int, ...] | None = None) -> Any:
     """The matrices in column order, for writing. If `stack` is given, they are broadcast to that stack of matrices."""
     if stack is not None and a.shape[:-2] != stack:
         a = np.broadcast_to(a, (*stack, *a.shape[-2:]))
     return a.swapaxes(-1, -2).copy("C")
 
 
-def _places(array: Any, dims: int = 2) -> Any:
+def _places(array: Array, dims: int = 2) -> Any:
     """The address of each matrix (`dims` 2) or vector (`dims` 1) of a C-contiguous array."""
     start, step = array.ctypes.data, array.itemsize * math.prod(array.shape[array.ndim - dims:])
     return start if step == array.nbytes else range(start, start + array.nbytes, step)
 
 
-def _broadcast(array: Any, stack: tuple[int, ...], dims: int = 2) -> Any:
+def _broadcast(array: Array, stack: tuple[int, ...], dims: int = 2) -> Any:
     """The addresses for each place of the larger stack that this stack is broadcast to."""
     places, own = _places(array, dims), array.shape[:array.ndim - dims]
     if own == stack or type(places) is int:
@@ -82,7 +82,7 @@ def _broadcast(array: Any, stack: tuple[int, ...], dims: int = 2) -> Any:
     return np.broadcast_to(np.array(places).reshape(own), stack).ravel().tolist()
 
 
-def common_stack(a: Any, b: Any) -> tuple[int, ...]:
+def common_stack(a: Array, b: Array) -> tuple[int, ...]:
     """The broadcast stack dims of two stacks of matrices."""
     return a.shape[:-2] if a.shape[:-2] == b.shape[:-2] else np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
 
@@ -91,19 +91,19 @@ def _infos(codes: list[int], stack: tuple[int, ...]) -> Any:
     return np.array(codes, np.int32).reshape(stack)
 
 
-def _work(dtype: Any, *sizes: int) -> Any:
+def _work(dtype: np.dtype[Any], *sizes: int) -> Any:
     """Work memory for matrices of these sizes. LAPACK's blocks have at most 64 columns, with a triangle of 65."""
     return np.empty(_BLOCK * (sum(sizes) + _BLOCK + 2), dtype)
 
 
-def _mT(x: Any) -> Any:
+def _mT(x: Array) -> Any:
     return x.swapaxes(-1, -2)
 
 
 # LU and LDL
 
 
-def lu_factor(a: Any) -> tuple[Any, Any, Any] | None:
+def lu_factor(a: Array) -> tuple[Any, Any, Any] | None:
     """L and U in one matrix, the pivots, and the first i with U[i, i] = 0, or 0. All places are counted from 1."""
     routine = _routine("getrf", a, "nnpnp")
     if routine is None:
@@ -114,12 +114,12 @@ def lu_factor(a: Any) -> tuple[Any, Any, Any] | None:
     return _mT(lu), pivots.astype(np.int32), _infos(codes, a.shape[:-2])
 
 
-def lu_solve(lu: Any, pivots: Any, b: Any, trans: bytes) -> Any:
+def lu_solve(lu: Array, pivots: Array, b: Array, trans: bytes) -> Any:
     """The x of a @ x = b, given the LU of a. `trans` b"T" solves with the transpose of a, b"C" with its adjoint."""
     return _solved("getrs", trans, lu, pivots, b)
 
 
-def ldl_factor(a: Any, hermitian: bool) -> tuple[Any, Any, Any] | None:
+def ldl_factor(a: Array, hermitian: bool) -> tuple[Any, Any, Any] | None:
     """L and D in the lower triangle, the pivots, and the first i with D[i, i] = 0, or 0. All are counted from 1."""
     routine = _routine("hetrf" if hermitian and a.dtype.kind == "c" else "sytrf", a, "knpnppn")
     if routine is None:
@@ -131,12 +131,12 @@ def ldl_factor(a: Any, hermitian: bool) -> tuple[Any, Any, Any] | None:
     return _mT(factors), pivots.astype(np.int32), _infos(codes, a.shape[:-2])
 
 
-def ldl_solve(factors: Any, pivots: Any, b: Any, hermitian: bool) -> Any:
+def ldl_solve(factors: Array, pivots: Array, b: Array, hermitian: bool) -> Any:
     """The x of a @ x = b, given the LDL of a."""
     return _solved("hetrs" if hermitian and b.dtype.kind == "c" else "sytrs", b"L", factors, pivots, b)
 
 
-def _solved(name: str, flag: bytes, factors: Any, pivots: Any, b: Any) -> Any:
+def _solved(name: str, flag: bytes, factors: Array, pivots: Array | None, b: Array) -> Any:
     """The x of a @ x = b by a routine that takes a flag and the factors of a, with their pivots if there are any."""
     routine = _routine(name, factors, "knnpnpn" if pivots is None else "knnpnppn")
     if routine is None or not b.size:
@@ -152,7 +152,7 @@ def _solved(name: str, flag: bytes, factors: Any, pivots: Any, b: Any) -> Any:
 # Triangles and Cholesky factors
 
 
-def solve_triangular(a: Any, b: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
+def solve_triangular(a: Array, b: Array, upper: bool, left: bool, unitriangular: bool) -> Any:
     """The x of a @ x = b, or of x @ a = b if not `left`. Only the upper or lower triangle of `a` is read."""
     letter = _LETTERS.get(b.dtype)
     if letter is None or a.dtype != b.dtype or not (a.size and b.size):
@@ -170,12 +170,12 @@ def solve_triangular(a: Any, b: Any, upper: bool, left: bool, unitriangular: boo
     return _mT(x)
 
 
-def cholesky_solve(b: Any, factor: Any, upper: bool) -> Any:
+def cholesky_solve(b: Array, factor: Array, upper: bool) -> Any:
     """The x of a @ x = b, given the Cholesky factor of a."""
     return _solved("potrs", b"U" if upper else b"L", factor, None, b)
 
 
-def cholesky_inverse(factor: Any, upper: bool) -> Any:
+def cholesky_inverse(factor: Array, upper: bool) -> Any:
     """The inverse of a, given its Cholesky factor. Also None if the factor has a zero on its diagonal."""
     routine = _routine("potri", factor, "knpn")
     if routine is None:
@@ -190,7 +190,7 @@ def cholesky_inverse(factor: Any, upper: bool) -> Any:
 # Householder reflections, and least squares with them
 
 
-def householder_product(a: Any, tau: Any) -> Any:
+def householder_product(a: Array, tau: Array) -> Any:
     """The first columns of the product of the reflections whose vectors `a` holds."""
     routine, (m, n) = _routine("orgqr", a, "nnnpnppn", "ungqr"), a.shape[-2:]
     if routine is None or not tau.size:
@@ -200,7 +200,7 @@ def householder_product(a: Any, tau: Any) -> Any:
     return _mT(q)
 
 
-def ormqr(a: Any, tau: Any, c: Any, left: bool, adjoint_too: bool) -> Any:
+def ormqr(a: Array, tau: Array, c: Array, left: bool, adjoint_too: bool) -> Any:
     """Q @ c, or c @ Q if not `left`, for the product Q of the reflections, or for its adjoint."""
     routine = _routine("ormqr", a, "kknnnpnppnpn", "unmqr")
     if routine is None or not (tau.size and c.size):
@@ -214,7 +214,7 @@ def ormqr(a: Any, tau: Any, c: Any, left: bool, adjoint_too: bool) -> Any:
     return _mT(product)
 
 
-def _tall_right_side(a: Any, b: Any) -> Any:
+def _tall_right_side(a: Array, b: Array) -> Any:
     """The right sides in column order, with room for solutions that are longer."""
     (m, n), stack = a.shape[-2:], common_stack(a, b)
     room = np.zeros((*stack, b.shape[-1], max(m, n)), a.dtype)
@@ -222,7 +222,7 @@ def _tall_right_side(a: Any, b: Any) -> Any:
     return room
 
 
-def least_by_qr(a: Any, b: Any) -> tuple[Any, Any] | None:
+def least_by_qr(a: Array, b: Array) -> tuple[Any, Any] | None:
     """The least-squares solution with the residual below it (in other axes), and an info. `a` has full rank."""
     routine = _routine("gels", a, "knnnpnpnpn")
     if routine is None or not b.size:
@@ -234,7 +234,7 @@ def least_by_qr(a: Any, b: Any) -> tuple[Any, Any] | None:
     return _mT(x), _infos(codes, x.shape[:-2])
 
 
-def least_by_pivoted_qr(a: Any, b: Any, rcond: float) -> tuple[Any, Any] | None:
+def least_by_pivoted_qr(a: Array, b: Array, rcond: float) -> tuple[Any, Any] | None:
     """The shortest least-squares solution, and the ranks, for condition numbers up to 1 / rcond."""
     kind, extra = _REAL.get(a.dtype), "p" if a.dtype.kind == "c" else ""
     routine = _routine("gelsy", a, f"nnnpnpnp{kind}ppn{extra}") if kind else None

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F32, F64, NARROW, dtype as torch_dtype, refuse, require
+from ...foundations.dtypes import F32, F64, NARROW, Array, dtype as torch_dtype, refuse, require
 from ..elementwise.choosing import limited, signed, where, where_into
 from ..elementwise.elementary import sigmoid, widened
 from ..elementwise.parts import LARGE, in_blocks, note_rule
@@ -29,7 +29,7 @@ def _of_floats(name: str, refused: str = _ALL_BUT_FLOATS, cost: float = 0.0,
 
     def decorated(kernel: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(kernel)
-        def call(x: Any) -> Any:
+        def call(x: Array) -> Any:
             refuse(x.dtype, name, refused)
             wide = widened(x)
             out = kernel(wide) if x.size < LARGE else in_blocks(kernel, cost, wide)
@@ -42,7 +42,7 @@ def _of_floats(name: str, refused: str = _ALL_BUT_FLOATS, cost: float = 0.0,
     return decorated
 
 
-def leaky_relu(x: Any, negative_slope: float) -> Any:
+def leaky_relu(x: Array, negative_slope: float) -> Any:
     """x, and negative_slope * x if x is negative."""
     refuse(x.dtype, "leaky_relu_cpu", _ALL_BUT_FLOATS)
     scaled = np.multiply(x, negative_slope, out=...)
@@ -51,7 +51,7 @@ def leaky_relu(x: Any, negative_slope: float) -> Any:
     return where_into(scaled, x > 0, x)
 
 
-def elu(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
+def elu(x: Array, alpha: float, scale: float, input_scale: float) -> Any:
     """scale * x, and scale * alpha * (exp(input_scale * x) - 1) if x is not positive."""
     refuse(x.dtype, "elu_cpu", _ALL_BUT_FLOATS)
     wide, options = widened(x), (alpha, scale, input_scale)
@@ -59,7 +59,7 @@ def elu(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
     return out.astype(x.dtype, copy=False)
 
 
-def _elu(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
+def _elu(x: Array, alpha: float, scale: float, input_scale: float) -> Any:
     below = limited(x, -math.inf, 0)
     if input_scale != 1:
         np.multiply(below, input_scale, out=below)
@@ -72,7 +72,7 @@ note_rule(elu, 0.3)
 
 
 @_of_floats("silu_cpu", "biu", 0.15, 0.3)
-def silu(x: Any) -> Any:
+def silu(x: Array) -> Any:
     """x / (1 + exp(-x))."""
     t = np.negative(x, out=...)
     np.exp(t, out=t)
@@ -81,7 +81,7 @@ def silu(x: Any) -> Any:
 
 
 @_of_floats("mish_cpu", cost=0.25, rule=0.8)
-def mish(x: Any) -> Any:
+def mish(x: Array) -> Any:
     """x * tanh(log(1 + exp(x)))."""
     t = np.exp(limited(x, -math.inf, 40), out=...)          # beyond 40 the factor is 1
     np.multiply(t, t + 2, out=t)                            # tanh(log(1 + e)) is e (e + 2) / (e (e + 2) + 2)
@@ -89,7 +89,7 @@ def mish(x: Any) -> Any:
     return np.multiply(x, t, out=t)
 
 
-def softplus(x: Any, beta: float, threshold: float) -> Any:
+def softplus(x: Array, beta: float, threshold: float) -> Any:
     """log(1 + exp(beta * x)) / beta, and x if beta * x is above the threshold."""
     refuse(x.dtype, "softplus_cpu", _ALL_BUT_FLOATS)
     wide = widened(x)
@@ -97,7 +97,7 @@ def softplus(x: Any, beta: float, threshold: float) -> Any:
     return out.astype(x.dtype, copy=False)
 
 
-def _softplus(x: Any, beta: float, threshold: float) -> Any:
+def _softplus(x: Array, beta: float, threshold: float) -> Any:
     t = np.multiply(x, beta, out=...)
     straight = t > threshold
     np.exp(t, out=t)
@@ -110,7 +110,7 @@ note_rule(softplus, 0.4)
 
 
 @_of_floats("log_sigmoid_cpu", cost=0.3, rule=0.25)
-def log_sigmoid(x: Any) -> Any:
+def log_sigmoid(x: Array) -> Any:
     """-log(1 + exp(-x))."""
     t = np.abs(np.asarray(x, order="C"), out=...)            # PyTorch's result is row-major
     np.negative(t, out=t)
@@ -119,7 +119,7 @@ def log_sigmoid(x: Any) -> Any:
     return np.subtract(limited(x, -math.inf, 0), t, out=t)
 
 
-def hardtanh(x: Any, min_val: float, max_val: float) -> Any:
+def hardtanh(x: Array, min_val: float, max_val: float) -> Any:
     """x, clamped to [min_val, max_val]."""
     if x.dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types")
@@ -132,7 +132,7 @@ def hardtanh(x: Any, min_val: float, max_val: float) -> Any:
 
 
 @_of_floats("GeluKernelImpl", cost=0.15, rule=0.55)
-def gelu_tanh(x: Any) -> Any:
+def gelu_tanh(x: Array) -> Any:
     """x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x³)))."""
     t = np.square(x, out=...)
     np.multiply(t, 0.044715, out=t)
@@ -146,20 +146,20 @@ def gelu_tanh(x: Any) -> Any:
 
 
 @_of_floats("GeluKernelImpl", cost=0.4, rule=0.65)
-def gelu(x: Any) -> Any:
+def gelu(x: Array) -> Any:
     """x / 2 * (1 + erf(x / sqrt(2)))."""
     t = twice_ndtr(x)
     np.multiply(t, x, out=t)
     return np.multiply(t, 0.5, out=t)
 
 
-def hardshrink(x: Any, lambd: float) -> Any:
+def hardshrink(x: Array, lambd: float) -> Any:
     """x, and 0 if x is in [-lambd, lambd]."""
     refuse(x.dtype, "hardshrink_cpu", _ALL_BUT_FLOATS)
     return where(np.less_equal(np.abs(x), lambd, out=...), 0.0, x)
 
 
-def softshrink(x: Any, lambd: float) -> Any:
+def softshrink(x: Array, lambd: float) -> Any:
     """x, moved towards 0 by lambd; 0 if x is in [-lambd, lambd]."""
     refuse(x.dtype, "softshrink_check", _ALL_BUT_FLOATS)
     largest = float(np.finfo(x.dtype).max)
@@ -171,21 +171,21 @@ def softshrink(x: Any, lambd: float) -> Any:
 
 
 @_of_floats("hardsigmoid_cpu")
-def hardsigmoid(x: Any) -> Any:
+def hardsigmoid(x: Array) -> Any:
     """x / 6 + 1 / 2, clamped to [0, 1]."""
     t = np.add(x, 3, out=...)
     return np.divide(limited(t, 0, 6, out=t), 6, out=t)
 
 
 @_of_floats("hardswish_cpu")
-def hardswish(x: Any) -> Any:
+def hardswish(x: Array) -> Any:
     """x * hardsigmoid(x)."""
     t = np.add(x, 3, out=...)
     np.multiply(limited(t, 0, 6, out=t), x, out=t)
     return np.divide(t, 6, out=t)
 
 
-def hardswish_slope(x: Any) -> Any:
+def hardswish_slope(x: Array) -> Any:
     """The derivative of hardswish: x / 3 + 1 / 2 between -3 and 3, 0 below, 1 above, and 1 for nan, as in PyTorch."""
     t = limited(x, -3, 3)
     np.multiply(t, 1 / 3, out=t)
@@ -196,13 +196,13 @@ def hardswish_slope(x: Any) -> Any:
     return where_into(t, undefined, 1.0) if undefined.any() else t
 
 
-def threshold(x: Any, threshold: Any, value: Any) -> Any:
+def threshold(x: Array, threshold: Any, value: Any) -> Any:
     """x, and `value` if x is not above the threshold."""
     refuse(x.dtype, "threshold_cpu", "bc")
     return where(x <= threshold, float(value) if x.dtype.kind == "f" else np.asarray(x.dtype.type(value)), x)
 
 
-def glu(x: Any, dim: int) -> Any:
+def glu(x: Array, dim: int) -> Any:
     """The first half along `dim`, times the sigmoid of the second half."""
     if not x.ndim:
         raise RuntimeError("glu does not support scalars because halving size must be even")
@@ -214,7 +214,7 @@ def glu(x: Any, dim: int) -> Any:
     return np.multiply(first, gate, out=gate)
 
 
-def prelu(x: Any, weight: Any) -> Any:
+def prelu(x: Array, weight: Array) -> Any:
     """x, and weight * x if x is not positive."""
     refuse(x.dtype, "prelu_cpu", _ALL_BUT_FLOATS)
     sloped = np.multiply(weight, x, out=...)
@@ -223,7 +223,7 @@ def prelu(x: Any, weight: Any) -> Any:
     return where(x > 0, x, sloped)
 
 
-def rrelu_noise(generator: Twister, x: Any, lower: float, upper: float) -> Any:
+def rrelu_noise(generator: Twister, x: Array, lower: float, upper: float) -> Any:
     """Random slopes where x is not positive, and 1 elsewhere. Only the random slopes draw a number each."""
     require(x.dtype in (F32, F64) or x.dtype in NARROW, "rrelu_with_noise_out_cpu", x.dtype)
     noise = np.ones(x.shape, x.dtype)
@@ -233,11 +233,11 @@ def rrelu_noise(generator: Twister, x: Any, lower: float, upper: float) -> Any:
     return noise
 
 
-def rrelu(x: Any, noise: Any, lower: float, upper: float) -> Any:
+def rrelu(x: Array, noise: Array, lower: float, upper: float) -> Any:
     """x times its random slope between two limits."""
     return np.multiply(x, noise, out=...)
 
 
-def rrelu_even(x: Any, lower: float, upper: float) -> Any:
+def rrelu_even(x: Array, lower: float, upper: float) -> Any:
     """x, and x times the mean slope if x is negative."""
     return leaky_relu(x, (lower + upper) / 2)

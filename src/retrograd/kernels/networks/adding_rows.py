@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ...foundations.dtypes import Array
 from .rounds import Rounds
 
 _BLOCK = 1 << 15
@@ -13,7 +12,7 @@ _BLOCK = 1 << 15
 _PAIRED = {np.dtype(np.float32): np.complex64, np.dtype(np.float64): np.complex128}
 
 
-def add_rows(table: Any, rows: Any, values: Any) -> None:
+def add_rows(table: Array, rows: Array, values: Array) -> None:
     """Add row i of `values` to row `rows[i]` of `table`, in order.
 
     If wide rows occur about equally often, they are added in rounds. Otherwise `np.add.at` adds single elements, a
@@ -44,7 +43,7 @@ def add_rows(table: Any, rows: Any, values: Any) -> None:
         np.add.at(flat, thread.reshape(-1), block.reshape(-1))
 
 
-def _add_in_rounds(table: Any, rows: Any, values: Any, counts: Any) -> None:
+def _add_in_rounds(table: Array, rows: Array, values: Array, counts: Array) -> None:
     """`add_rows` in rounds."""
     rounds = Rounds(rows, counts)
     sums = table.take(rounds.by_count, 0)

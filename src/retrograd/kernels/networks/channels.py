@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F64
+from ...foundations.dtypes import F64, Array
 from ..linalg.line_products import add_thin, by_row, row_dots
 from ..native.threads import blocks, in_parts
 
@@ -22,7 +22,7 @@ _LONG, FAR = 32, 15.0
 _BLOCK, _PASS = 1 << 18, 0.15
 
 
-def length_of_runs(x: Any, axes: tuple[int, ...], *factors: Any) -> int:
+def length_of_runs(x: Array, axes: tuple[int, ...], *factors: Any) -> int:
     """The number of elements of x in the last of `axes` along which the factors are constant; 0 if they are few."""
     length = 1
     for axis in range(x.ndim - 1, -1, -1):
@@ -32,13 +32,13 @@ def length_of_runs(x: Any, axes: tuple[int, ...], *factors: Any) -> int:
     return length if length >= _LONG and x.size else 0
 
 
-def as_runs(factor: Any, x: Any, length: int) -> Any:
+def as_runs(factor: Array, x: Array, length: int) -> Any:
     """The number for each run of x, from a factor that broadcasts with x, with the shape of the leading axes."""
     lead = x.shape[:_lead(x, length)]
     return np.broadcast_to(factor.reshape(factor.shape[:len(lead)]), lead)
 
 
-def _lead(x: Any, length: int) -> int:
+def _lead(x: Array, length: int) -> int:
     """How many axes of x come before the axes of the runs."""
     axis: int = x.ndim
     while length > 1:
@@ -47,7 +47,7 @@ def _lead(x: Any, length: int) -> int:
     return axis
 
 
-def sums_of_runs(x: Any, length: int, other: Any = None) -> Any:
+def sums_of_runs(x: Array, length: int, other: Array | None = None) -> Any:
     """For each run, the sum of x, or of its products with `other`, in double precision, shaped as the leading axes."""
     rows, found = x.reshape(-1, length), np.empty(x.size // length, x.dtype)
     if other is None:
@@ -59,7 +59,7 @@ def sums_of_runs(x: Any, length: int, other: Any = None) -> Any:
     return found.astype(F64).reshape(x.shape[:_lead(x, length)])
 
 
-def moments_of_runs(x: Any, axes: tuple[int, ...], length: int) -> tuple[Any, Any] | None:
+def moments_of_runs(x: Array, axes: tuple[int, ...], length: int) -> tuple[Any, Any] | None:
     """Mean and biased variance over the axes, which keep size 1, in double precision; None if that loses digits."""
     totals, squares = sums_of_runs(x, length), sums_of_runs(x, length, x)
     over, count = tuple([axis for axis in axes if axis < totals.ndim]), math.prod([x.shape[axis] for axis in axes])
@@ -71,7 +71,7 @@ def moments_of_runs(x: Any, axes: tuple[int, ...], length: int) -> tuple[Any, An
     return mean.reshape(shape), variance.reshape(shape)
 
 
-def scaled_runs(x: Any, length: int, scale: Any, shift: Any = None) -> Any:
+def scaled_runs(x: Array, length: int, scale: Array, shift: Array | None = None) -> Any:
     """x * scale + shift, with a scale and a shift for each run."""
     rows, out = x.reshape(-1, length), np.empty(x.shape, x.dtype)
     flat, ones = out.reshape(rows.shape), np.ones((1, length), x.dtype)
@@ -87,7 +87,8 @@ def scaled_runs(x: Any, length: int, scale: Any, shift: Any = None) -> Any:
     return out
 
 
-def runs_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, axes: tuple[int, ...], length: int) -> Any:
+def runs_backward(g: Array, x: Array, weight: Array | None, mean: Array, rstd: Array, axes: tuple[int, ...],
+                  length: int) -> Any:
     """The gradient by x of standardize(x) * weight: factor * g + slope * x + level, with numbers for each run."""
     x, mean = near(x, mean, rstd)
     gs, dots = sums_of_runs(g, length), sums_of_runs(g, length, x)
@@ -104,7 +105,7 @@ def runs_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, axes: tuple
     return _combined(g, x, factor.reshape(-1, 1), slope.reshape(-1, 1), level.reshape(1, -1), length)
 
 
-def _combined(g: Any, x: Any, factor: Any, slope: Any, level: Any, length: int) -> Any:
+def _combined(g: Array, x: Array, factor: Array, slope: Array, level: Array, length: int) -> Any:
     """factor * g + slope * x + level."""
     out = np.empty(x.shape, x.dtype)
     rows, others, flat = (a.reshape(-1, length) for a in (g, x, out))
@@ -122,14 +123,14 @@ def _combined(g: Any, x: Any, factor: Any, slope: Any, level: Any, length: int) 
     return out
 
 
-def near(x: Any, mean: Any, rstd: Any) -> tuple[Any, Any]:
+def near(x: Array, mean: Array, rstd: Array) -> tuple[Any, Any]:
     """x and its mean; or x - mean and 0, if a mean is so far from 0 that differences of sums lose digits."""
     if (np.square(mean * rstd) <= FAR).all():
         return x, mean
     return np.subtract(x, mean, out=...), np.zeros_like(mean)
 
 
-def runs_sum(g: Any, x: Any, mean: Any, rstd: Any, over: tuple[int, ...], length: int) -> Any:
+def runs_sum(g: Array, x: Array, mean: Array, rstd: Array, over: tuple[int, ...], length: int) -> Any:
     """The sum of g * standardize(x) over the axes `over`, which keep size 1."""
     x, mean = near(x, mean, rstd)
     gs, dots = sums_of_runs(g, length), sums_of_runs(g, length, x)

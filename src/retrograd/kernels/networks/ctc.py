@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...foundations.dtypes import F32, F64, require
+from ...foundations.dtypes import F32, F64, Array, require
 
 # The logarithm of an impossible event. It is finite, so that the difference of two such logarithms is a number.
 NEVER = -1e30
@@ -31,7 +31,7 @@ class States(NamedTuple):
     lengths: Any
 
 
-def states(labels: Any, times: Any, lengths: Any, blank: int) -> States:
+def states(labels: Array, times: Array, lengths: Array, blank: int) -> States:
     """The states for padded labels, with shape (samples, longest)."""
     count, longest = labels.shape
     classes = np.full((count, 2 * longest + 1), blank, np.int64)
@@ -41,14 +41,14 @@ def states(labels: Any, times: Any, lengths: Any, blank: int) -> States:
     return States(classes, np.arange(classes.shape[1]) <= 2 * lengths[:, None], skips, times, lengths)
 
 
-def padded(labels: Any, lengths: Any) -> Any:
+def padded(labels: Array, lengths: Array) -> Any:
     """Concatenated labels as one row for each sample."""
     rows = np.zeros((len(lengths), int(lengths.max(initial=0))), np.int64)
     rows[np.arange(rows.shape[1]) < lengths[:, None]] = labels
     return rows
 
 
-def ctc_loss(log_probs: Any, states: States, zero_infinity: bool) -> Any:
+def ctc_loss(log_probs: Array, states: States, zero_infinity: bool) -> Any:
     """For each sample, the negative log-likelihood of its labels. It is infinite if no path has them."""
     require(log_probs.dtype in (F32, F64), "ctc_loss_cpu", log_probs.dtype)
     classes, _, skips, times, lengths = states
@@ -70,7 +70,7 @@ def ctc_loss(log_probs: Any, states: States, zero_infinity: bool) -> Any:
     return np.where(total < NEVER / 2, np.asarray(np.inf, total.dtype), -total)
 
 
-def step(now: Any, skips: Any, by: int) -> Any:
+def step(now: Array, skips: Array, by: int) -> Any:
     """One time step: a state follows itself, the state before it and, if it skips, the state two before it.
 
     `by` is 1, or -1 for a step back in time. The function adds three exponentials at once. NumPy's `logaddexp` calls
@@ -93,7 +93,7 @@ def step(now: Any, skips: Any, by: int) -> Any:
     return np.add(np.log(total, out=total), most, out=total)
 
 
-def shifted(x: Any, by: int) -> Any:
+def shifted(x: Array, by: int) -> Any:
     """The columns of x shifted to the right, or to the left if `by` is negative, with zeros in the free columns."""
     result = np.zeros_like(x)
     if by > 0:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import is_half
+from ...foundations.dtypes import Array, is_half
 from ...foundations.errors import noted
 
 # The negative of the limit of selu far below 0.
@@ -22,7 +22,7 @@ def refuse_integers(dtype: np.dtype[Any], name: str) -> None:
             instead="convert with .float() first")
 
 
-def affine(noise: Any, p: float) -> tuple[Any, Any]:
+def affine(noise: Array, p: float) -> tuple[Any, Any]:
     """The slope and the shift with which alpha dropout keeps the mean and the variance of selu's results."""
     factor = 1 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
     wide = np.float32 if is_half(noise.dtype) else noise.dtype.type
@@ -31,6 +31,6 @@ def affine(noise: Any, p: float) -> tuple[Any, Any]:
     return (noise.astype(wide) * wide(factor)).astype(noise.dtype), shift
 
 
-def native_dropout(x: Any, mask: Any, scale: float | None) -> Any:
+def native_dropout(x: Array, mask: Array, scale: float | None) -> Any:
     """x where the mask keeps it, scaled, and the mask. Without a scale the result is a copy of x."""
     return (x.copy() if scale is None else np.multiply(x, mask) * scale), mask

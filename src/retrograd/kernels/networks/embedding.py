@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from ..indexing.indexing import Shape
+from ...foundations.dtypes import Array, Shape
 from .adding_rows import add_rows
 
 SUM, MEAN, MAX = range(3)
 
 
-def embedding(weight: Any, index: Any, padding: int, by_count: bool) -> Any:
+def embedding(weight: Array, index: Array, padding: int, by_count: bool) -> Any:
     """The rows that `index` selects."""
     return weight.take(index, 0, mode="clip")
 
 
-def embedding_backward(g: Any, index: Any, shape: Shape, padding: int, by_count: bool) -> Any:
+def embedding_backward(g: Array, index: Array, shape: Shape, padding: int, by_count: bool) -> Any:
     """Zeros of `shape`, with the rows of `g` added to the rows that `index` selects."""
     out = np.zeros(shape, g.dtype)
     add_rows(out, index.reshape(-1), g.reshape(index.size, shape[1]))
@@ -32,7 +32,7 @@ def embedding_backward(g: Any, index: Any, shape: Shape, padding: int, by_count:
     return out
 
 
-def embedding_rows(g: Any, index: Any, padding: int, by_count: bool) -> Any:
+def embedding_rows(g: Array, index: Array, padding: int, by_count: bool) -> Any:
     """The adjoint of `embedding_backward`: rows of `g`, divided by their count, with zeros for the padding."""
     out = g.take(index, 0, mode="clip")
     if by_count and index.size:
@@ -42,7 +42,7 @@ def embedding_rows(g: Any, index: Any, padding: int, by_count: bool) -> Any:
     return out
 
 
-def renorm_rows(out: Any, index: Any, largest: float, p: float) -> Any:
+def renorm_rows(out: Array, index: Array, largest: float, p: float) -> Any:
     """Scale the rows that `index` selects down to the p-norm `largest`, if their norm is larger."""
     rows = np.unique(index)
     norms = np.linalg.norm(out[rows], p, 1).astype(np.float64)
@@ -53,8 +53,8 @@ def renorm_rows(out: Any, index: Any, largest: float, p: float) -> Any:
 
 # Bags of rows
 
-def embedding_bag(weight: Any, scales: Any, index: Any, starts: Any, mode: int, padding: int, by_count: bool
-                  ) -> tuple[Any, Any, Any, Any]:
+def embedding_bag(weight: Array, scales: Array | None, index: Array, starts: Array, mode: int, padding: int,
+                  by_count: bool) -> tuple[Any, Any, Any, Any]:
     """Combine the rows that `index` selects. The rows from one start to the next form a bag.
 
     Returns the sum, the mean or the maximum of each bag, the bag of each row, the number of rows that count for each
@@ -80,7 +80,7 @@ def embedding_bag(weight: Any, scales: Any, index: Any, starts: Any, mode: int, 
     return out, bags, sizes, chosen
 
 
-def _equal_bags(weight: Any, index: Any, starts: Any, mode: int) -> tuple[Any, Any, Any, Any] | None:
+def _equal_bags(weight: Array, index: Array, starts: Array, mode: int) -> tuple[Any, Any, Any, Any] | None:
     """`embedding_bag` if all bags have equal size and all rows count, so that they form an axis; otherwise None."""
     count, size = len(starts), index.size // max(len(starts), 1)
     if not size or count * size != index.size or (starts != np.arange(0, index.size, size)).any():
@@ -95,7 +95,7 @@ def _equal_bags(weight: Any, index: Any, starts: Any, mode: int) -> tuple[Any, A
     return out if mode == SUM else np.divide(out, out.dtype.type(size), out=out), bags, sizes, chosen
 
 
-def _largest(out: Any, chosen: Any, rows: Any, index: Any, of: Any) -> None:
+def _largest(out: Array, chosen: Array, rows: Array, index: Array, of: Array) -> None:
     """Write the maximum of each bag, and the first row that has it."""
     if not rows.size:
         return

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from ...foundations.dtypes import Array
+
 # A scale below this one loses precision, so it is not chosen.
 _LEAST_SCALE = float(np.float32(6.1e-5))
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array, Shape
 from .sequences import (
-    Array,
     as_given,
     by_input,
     columns,
@@ -34,13 +34,13 @@ def _outside(weight: Array) -> Array:
     return np.concatenate((weight[size:], weight[:size]))
 
 
-def gru_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: Any, h: Array, sizes: Any, reverse: Any, *,
-              walk: Any = None) -> tuple[Array, ...]:
+def gru_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array, h: Array, sizes: Shape | None, reverse: Any,
+              *, walk: Any = None) -> tuple[Array, ...]:
     """The outputs, the last state, and for the gradients: the gates after the state's product, all states with the 1
     of the bias.
 
     `x` is (steps, batch, features), or packed rows with `sizes`, the number of sequences at each step. `walk` computes
-    the steps in the place of `_walk`, if it is given.
+    the steps in place of `_walk`, if it is given.
     """
     of_input, outside, (batch, size) = joined_weight(w_ih, b_ih), joined_weight(b_hh, w_hh), h.shape
     of_state = np.empty_like(outside)
@@ -83,12 +83,12 @@ def _walk(of_input: Array, of_state: Array, inputs: Array, factors: Array, gates
             states[step + 1, :, absent[step]:] = states[step, :, absent[step]:]
 
 
-def gru_layer_backward(g_out: Any, g_h: Any, x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: Any, h: Array,
-                       gates: Array, factors: Array, sizes: Any, reverse: Any, wanted: Any, *,
-                       walk: Any = None) -> tuple[Any, ...]:
+def gru_layer_backward(g_out: Array, g_h: Array | None, x: Array, w_ih: Array, w_hh: Array, b_ih: Array | None,
+                       b_hh: Array | None, h: Array, gates: Array, factors: Array, sizes: Shape | None, reverse: Any,
+                       wanted: Any, *, walk: Any = None) -> tuple[Any, ...]:
     """The gradients of the tensors that a layer was given, in their order. `wanted` says which of them are needed.
 
-    The gradients of results that are None are zero. `walk` computes the steps in the place of `_walk_back`, if it is
+    The gradients of results that are None are zero. `walk` computes the steps in place of `_walk_back`, if it is
     given.
     """
     size, rows = h.shape[1], in_order(x, sizes, reverse)
@@ -123,7 +123,7 @@ def _slopes(gates: Array, states: Array, slopes: Array) -> None:
     np.multiply(by_update, states - new, by_update)
 
 
-def _walk_back(back: Array, gates: Array, factors: Array, slopes: Array, g_h: Array, arriving: Any,
+def _walk_back(back: Array, gates: Array, factors: Array, slopes: Array, g_h: Array, arriving: Array,
                absent: dict[int, int]) -> None:
     """Write the gradients of the products into `slopes`, step by step. `g_h` becomes that of the first states."""
     steps, size = len(gates), len(back)

@@ -11,28 +11,28 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F16, refuse
+from ...foundations.dtypes import F16, Array, refuse
 from ...foundations.errors import noted
 from ..elementwise.choosing import limited, where
 from ..elementwise.elementary import widened
 from ..sums import mean_all, sum_all
 
 
-def reduced(values: Any, reduction: str) -> Any:
+def reduced(values: Array, reduction: str) -> Any:
     """The mean or the sum of the values, or the values themselves."""
     if reduction == "mean":
         return mean_all(values, None)
     return sum_all(values, None) if reduction == "sum" else values
 
 
-def mse_loss(x: Any, y: Any, reduction: str) -> Any:
+def mse_loss(x: Array, y: Array, reduction: str) -> Any:
     """(x - y)²."""
     refuse(x.dtype, "mse_cpu", "biuc")
     off = np.subtract(x, y, out=...)
     return reduced(np.multiply(off, off, out=off), reduction)
 
 
-def smooth_l1_loss(x: Any, y: Any, reduction: str, beta: float) -> Any:
+def smooth_l1_loss(x: Array, y: Array, reduction: str, beta: float) -> Any:
     """|x - y| - beta / 2, and (x - y)² / (2 beta) if |x - y| is less than beta."""
     refuse(x.dtype, "smooth_l1_cpu", "biuc")
     off = np.abs(np.subtract(x, y, out=...), out=...)
@@ -43,7 +43,7 @@ def smooth_l1_loss(x: Any, y: Any, reduction: str, beta: float) -> Any:
     return reduced(off, reduction)
 
 
-def huber_loss(x: Any, y: Any, reduction: str, delta: float) -> Any:
+def huber_loss(x: Array, y: Array, reduction: str, delta: float) -> Any:
     """(x - y)² / 2, and delta (|x - y| - delta / 2) if |x - y| is more than delta."""
     refuse(x.dtype, "huber_cpu", "biuc")
     off = np.abs(np.subtract(x, y, out=...), out=...)
@@ -52,7 +52,7 @@ def huber_loss(x: Any, y: Any, reduction: str, delta: float) -> Any:
     return reduced(np.multiply(near, off, out=off), reduction)
 
 
-def binary_cross_entropy(x: Any, y: Any, weight: Any, reduction: str) -> Any:
+def binary_cross_entropy(x: Array, y: Array, weight: Array | None, reduction: str) -> Any:
     """-(y log(x) + (1 - y) log(1 - x)), with logarithms of at least -100."""
     refuse(x.dtype, "binary_cross_entropy", "biuc")
     if x.size and not (np.min(x) >= 0 and np.max(x) <= 1):
@@ -66,7 +66,8 @@ def binary_cross_entropy(x: Any, y: Any, weight: Any, reduction: str) -> Any:
     return reduced(np.asarray(_weighted(loss, weight).astype(x.dtype, copy=False)), reduction)
 
 
-def binary_cross_entropy_with_logits(x: Any, y: Any, weight: Any, pos_weight: Any, reduction: str) -> Any:
+def binary_cross_entropy_with_logits(x: Array, y: Array, weight: Array | None, pos_weight: Array | None,
+                                     reduction: str) -> Any:
     """`binary_cross_entropy` of sigmoid(x), without overflow and without loss of small numbers, in the dtype of y."""
     refuse(x.dtype, "log_sigmoid_cpu", "biuc")
     wide = widened(x)
@@ -77,7 +78,7 @@ def binary_cross_entropy_with_logits(x: Any, y: Any, weight: Any, pos_weight: An
     return reduced(np.asarray(loss.astype(y.dtype, copy=False)), reduction)
 
 
-def _weighted(loss: Any, weight: Any) -> Any:
+def _weighted(loss: Any, weight: Array | None) -> Any:
     return loss if weight is None else loss * weight
 
 
@@ -90,7 +91,7 @@ def _rows(n: int) -> Any:
     return rows
 
 
-def check_classes(target: Any, count: int, ignore_index: int) -> tuple[Any, Any]:
+def check_classes(target: Array, count: int, ignore_index: int) -> tuple[Any, Any]:
     """The target classes, and which of them count (None if all do). Raises IndexError for a class out of bounds."""
     classes = target if target.dtype == np.int64 else target.astype(np.int64)
     # Read as unsigned, negative numbers are large.
@@ -105,7 +106,7 @@ def check_classes(target: Any, count: int, ignore_index: int) -> tuple[Any, Any]
     return (classes, None) if counts.all() else (np.where(counts, classes, 0), counts)
 
 
-def _weights(classes: Any, counts: Any, weight: Any, dtype: Any) -> Any:
+def _weights(classes: Array, counts: Array | None, weight: Array | None, dtype: np.dtype[Any]) -> Any:
     """The weight of each target, or None if all weights are 1."""
     if weight is not None:
         weights = weight[classes]
@@ -113,12 +114,12 @@ def _weights(classes: Any, counts: Any, weight: Any, dtype: Any) -> Any:
     return None if counts is None else counts.astype(dtype)
 
 
-def _counted(values: Any, counts: Any) -> Any:
+def _counted(values: Any, counts: Array | None) -> Any:
     """The values, with zeros where they do not count and may be infinite."""
     return values if counts is None else np.where(counts, values, np.zeros((), values.dtype))
 
 
-def _places(classes: Any, ndim: int) -> tuple[Any, ...]:
+def _places(classes: Array, ndim: int) -> tuple[Any, ...]:
     """The index of each target's element: along axis 1, or along the only axis."""
     if ndim == 1:
         return (classes,)
@@ -128,7 +129,7 @@ def _places(classes: Any, ndim: int) -> tuple[Any, ...]:
     return (first, classes, *others)
 
 
-def nll_loss(x: Any, target: Any, weight: Any, reduction: str, ignore_index: int) -> Any:
+def nll_loss(x: Array, target: Array, weight: Array | None, reduction: str, ignore_index: int) -> Any:
     """-x of the target's class, times the weight of the class. A mean is divided by the sum of the weights."""
     refuse(x.dtype, "nll_loss2d_forward_out_frame" if x.ndim > 2 else "nll_loss_out_frame", "biuc")
     classes, counts = check_classes(target, x.shape[min(x.ndim - 1, 1)], ignore_index)
@@ -142,12 +143,12 @@ def nll_loss(x: Any, target: Any, weight: Any, reduction: str, ignore_index: int
     return np.divide(total, -_total(classes, weights) if reduction == "mean" else -1, out=total)
 
 
-def _total(classes: Any, weights: Any) -> Any:
+def _total(classes: Array, weights: Array | None) -> Any:
     """The total weight of the targets."""
     return classes.size if weights is None else np.add.reduce(weights, axis=None)
 
 
-def nll_loss_backward(g: Any, target: Any, weight: Any, shape: tuple[int, ...], reduction: str,
+def nll_loss_backward(g: Any, target: Array, weight: Array | None, shape: tuple[int, ...], reduction: str,
                       ignore_index: int) -> Any:
     """The gradient by x: -g at the targets' classes, times their weights, and zeros elsewhere."""
     g = np.asarray(g)
@@ -166,7 +167,7 @@ def nll_loss_backward(g: Any, target: Any, weight: Any, shape: tuple[int, ...], 
 # lack its dimension.
 
 
-def soft_margin_loss(x: Any, y: Any, reduction: str) -> Any:
+def soft_margin_loss(x: Array, y: Array, reduction: str) -> Any:
     """log(1 + exp(-y x)), without overflow."""
     t = np.multiply(-y, x, out=...)
     if t.dtype.kind == "c":
@@ -175,17 +176,17 @@ def soft_margin_loss(x: Any, y: Any, reduction: str) -> Any:
     return reduced(np.add(limited(t, 0, math.inf), np.log1p(np.exp(size, out=size), out=size), out=size), reduction)
 
 
-def in_rows(x: Any) -> Any:
+def in_rows(x: Array) -> Any:
     """A matrix unchanged, and a vector or a number as one row."""
     return x if x.ndim == 2 else x.reshape(1, -1)
 
 
-def beside(target: Any, classes: int) -> Any:
+def beside(target: Array, classes: int) -> Any:
     """Which classes of each row are not its target."""
     return np.arange(classes) != target.reshape(-1, 1)
 
 
-def multi_margin_loss(x: Any, target: Any, weight: Any, p: int, margin: float, reduction: str) -> Any:
+def multi_margin_loss(x: Array, target: Array, weight: Array, p: int, margin: float, reduction: str) -> Any:
     """The mean over the classes of max(0, margin - x[target] + x) ** p, times the weight of the target."""
     refuse_half(x.dtype, "multi_margin_loss_cpu_kernel")
     rows, classes = in_rows(x), target.reshape(-1, 1)
@@ -206,7 +207,7 @@ def refuse_half(dtype: np.dtype[Any], kernel: str) -> None:
 # Several targets per row, listed up to the first -1
 
 
-def listed(target: Any) -> tuple[Any, Any]:
+def listed(target: Array) -> tuple[Any, Any]:
     """The listed classes (0 beyond the list), and the pairs of a listed and another class that need a margin."""
     rows = in_rows(target)
     width = rows.shape[1]
@@ -220,7 +221,7 @@ def listed(target: Any) -> tuple[Any, Any]:
     return classes, counts[:, :, None] & ~is_target[:, None, :]
 
 
-def multilabel_margin_loss(x: Any, classes: Any, between: Any, reduction: str) -> Any:
+def multilabel_margin_loss(x: Array, classes: Array, between: Array, reduction: str) -> Any:
     """The sum of max(0, 1 - x[listed] + x[other]) over listed and other classes, divided by the number of classes."""
     refuse_half(x.dtype, "multilabel_margin_loss_forward_out_frame")
     rows = in_rows(x)

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array, Shape
 from .sequences import (
     CACHED_BYTES,
-    Array,
     as_given,
     by_input,
     columns,
@@ -42,19 +42,20 @@ def _outside(weight: Array) -> Array:
     return np.concatenate((weight[size:], weight[:size]))
 
 
-def lstm_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: Any, h: Array, c: Array, sizes: Any,
+def lstm_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array, h: Array, c: Array, sizes: Shape | None,
                reverse: Any, *, walk: Any = None) -> tuple[Array, ...]:
     """A layer whose states are not projected."""
     return projected_lstm_layer(x, w_ih, w_hh, b_ih, b_hh, h, c, None, sizes, reverse, walk=walk)
 
 
-def projected_lstm_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: Any, h: Array, c: Array, w_hr: Any,
-                         sizes: Any, reverse: Any, *, walk: Any = None) -> tuple[Array, ...]:
+def projected_lstm_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array, h: Array, c: Array,
+                         w_hr: Array | None, sizes: Shape | None, reverse: Any, *,
+                         walk: Any = None) -> tuple[Array, ...]:
     """The outputs, the last state, the last cell, and for the gradients: the gates with the cell before each step, the
     factors of the products, and the terms of each cell with its tanh.
 
     `x` is (steps, batch, features), or packed rows with `sizes`, the number of sequences at each step. The states are
-    multiplied with `w_hr`, if there is one. `walk` computes the steps in the place of `_walk`, if it is given.
+    multiplied with `w_hr`, if there is one. `walk` computes the steps in place of `_walk`, if it is given.
     """
     bias, (batch, size) = total_bias(b_ih, b_hh), c.shape
     weight = _inside(joined_weight(w_ih, bias, w_hh))
@@ -69,7 +70,8 @@ def projected_lstm_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: An
     return *made, gates, factors, terms
 
 
-def _walk(weight: Array, factors: Array, gates: Array, terms: Array, w_hr: Any, absent: dict[int, int]) -> None:
+def _walk(weight: Array, factors: Array, gates: Array, terms: Array, w_hr: Array | None,
+          absent: dict[int, int]) -> None:
     """Compute the gates, the terms of the cells, the cells and the states, step by step."""
     width, ready = terms.shape[1] // 3 if w_hr is None else len(w_hr), weight.nbytes > CACHED_BYTES
     states, every, arriving = factors[:, -width:], gates[:-1, : len(weight)], factors
@@ -133,12 +135,13 @@ def _slopes(gates: Array, terms: Array, raw: Array, slopes: Array, absent: dict[
     return by_state
 
 
-def lstm_layer_backward(g_out: Any, g_h: Any, g_c: Any, x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: Any,
-                        h: Array, c: Array, w_hr: Any, gates: Array, factors: Array, terms: Array, sizes: Any,
-                        reverse: Any, wanted: Any, *, walk: Any = None) -> tuple[Any, ...]:
+def lstm_layer_backward(g_out: Array, g_h: Array | None, g_c: Array | None, x: Array, w_ih: Array, w_hh: Array,
+                        b_ih: Array, b_hh: Array, h: Array, c: Array, w_hr: Array | None, gates: Array, factors: Array,
+                        terms: Array, sizes: Shape | None, reverse: Any, wanted: Any, *,
+                        walk: Any = None) -> tuple[Any, ...]:
     """The gradients of the tensors that a layer was given, in their order. `wanted` says which of them are needed.
 
-    The gradients of results that are None are zero. `walk` computes the steps in the place of `_walk_back`, if it is
+    The gradients of results that are None are zero. `walk` computes the steps in place of `_walk_back`, if it is
     given.
     """
     absent, size, features = dict(ends(sizes, reverse)), c.shape[1], w_ih.shape[1]
@@ -157,7 +160,7 @@ def lstm_layer_backward(g_out: Any, g_h: Any, g_c: Any, x: Array, w_ih: Array, w
 
 
 def _walk_back(back: Array, gates: Array, factors: Array, terms: Array, slopes: Array, g_h: Array, g_c: Array,
-               arriving: Any, w_hr: Any, absent: dict[int, int]) -> tuple[Array, list[Array]]:
+               arriving: Array, w_hr: Array | None, absent: dict[int, int]) -> tuple[Array, list[Array]]:
     """Write the gradients of the products into `slopes`, step by step. `g_h` and `g_c` become those of the first states
     and cells.
 

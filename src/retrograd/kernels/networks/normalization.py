@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import refuse
+from ...foundations.dtypes import Array, refuse
 from ..elementwise.elementary import widened
 from ..layout import packed_like
 from .channels import FAR, as_runs, length_of_runs, moments_of_runs, runs_sum, scaled_runs
 from .standardizing import moments, standardized_rows, sums
 
 
-def layer_norm(x: Any, weight: Any, bias: Any, rank: int, eps: float) -> tuple[Any, Any, Any]:
+def layer_norm(x: Array, weight: Array | None, bias: Array | None, rank: int, eps: float) -> tuple[Any, Any, Any]:
     """x standardized over its last `rank` axes, times weight, plus bias; with the means and 1 / the deviations."""
     refuse(x.dtype, "LayerNormKernelImpl", "biuc")
     lead, shape = x.shape[:x.ndim - rank], x.shape[x.ndim - rank:]
@@ -31,7 +31,7 @@ def layer_norm(x: Any, weight: Any, bias: Any, rank: int, eps: float) -> tuple[A
     return out.astype(x.dtype, copy=False), mean.astype(kept, copy=False), rstd.astype(kept, copy=False)
 
 
-def _affine(out: Any, weight: Any, bias: Any) -> Any:
+def _affine(out: Array, weight: Array | None, bias: Array | None) -> Any:
     """`out` times weight plus bias, written to `out`."""
     if weight is not None:
         out *= weight
@@ -45,7 +45,7 @@ def _shaped(shape: Sequence[int], *arrays: Any) -> list[Any]:
     return [None if a is None else widened(a).reshape(shape) for a in arrays]
 
 
-def group_norm(x: Any, weight: Any, bias: Any, groups: int, eps: float) -> tuple[Any, Any, Any]:
+def group_norm(x: Array, weight: Array | None, bias: Array | None, groups: int, eps: float) -> tuple[Any, Any, Any]:
     """x (N, C, …) standardized over each of `groups` groups of channels, times weight, plus bias (C)."""
     refuse(x.dtype, "GroupNormKernelImpl", "biuc")
     count, kept = x.shape[0], x.dtype if weight is None else weight.dtype
@@ -65,7 +65,7 @@ def group_norm(x: Any, weight: Any, bias: Any, groups: int, eps: float) -> tuple
             rstd.reshape(count, groups).astype(kept, copy=False))
 
 
-def _standardized(x: Any, weight: Any, bias: Any, mean: Any, rstd: Any, length: int) -> Any:
+def _standardized(x: Array, weight: Array, bias: Array, mean: Array, rstd: Array, length: int) -> Any:
     """(x - mean) * rstd * weight + bias.
 
     If there are runs of a `length`, in two passes: a product and a sum, with numbers for each run.
@@ -77,7 +77,7 @@ def _standardized(x: Any, weight: Any, bias: Any, mean: Any, rstd: Any, length: 
     return scaled_runs(x, length, as_runs(scale, x, length), as_runs(shift, x, length))
 
 
-def batch_norm(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any, Any]:
+def batch_norm(x: Array, weight: Array, bias: Array, eps: float) -> tuple[Any, Any, Any, Any]:
     """x (N, C, …) standardized over all but the channels, times weight, plus bias; mean, 1 / deviation, variance."""
     refuse(x.dtype, "batch_norm", "biuc")
     shape, final, axes = [1, -1] + [1] * (x.ndim - 2), x.dtype, (0, *range(2, x.ndim))
@@ -94,7 +94,7 @@ def batch_norm(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, An
             variance.reshape(-1).astype(x.dtype, copy=False))
 
 
-def batch_norm_by(x: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, eps: float) -> Any:
+def batch_norm_by(x: Array, weight: Array, bias: Array, running_mean: Array, running_var: Array, eps: float) -> Any:
     """`batch_norm` with a given mean and variance."""
     refuse(x.dtype, "batch_norm", "biuc")
     shape, wider = [1, -1] + [1] * (x.ndim - 2), widened(x)
@@ -106,7 +106,7 @@ def batch_norm_by(x: Any, weight: Any, bias: Any, running_mean: Any, running_var
     return packed_like(_standardized(wider, weight, bias, mean, rstd, length).astype(x.dtype, copy=False), x)
 
 
-def centered_sum(g: Any, x: Any, mean: Any) -> Any:
+def centered_sum(g: Array, x: Array, mean: Array) -> Any:
     """For each channel, the sum of g * (x - mean), with given means."""
     final, shape, axes = g.dtype, [1, -1] + [1] * (x.ndim - 2), (0, *range(2, x.ndim))
     g, x, mean = widened(g), widened(x), widened(mean).reshape(shape)
@@ -116,7 +116,7 @@ def centered_sum(g: Any, x: Any, mean: Any) -> Any:
     return runs_sum(g, x, mean, np.ones_like(mean), axes, length).reshape(-1).astype(final)
 
 
-def blend(running: Any, found: Any, momentum: float, scale: float) -> None:
+def blend(running: Array, found: Array, momentum: float, scale: float) -> None:
     """Move a running statistic towards `scale` times the statistic of a batch, in place."""
     found = found * found.dtype.type(scale)
     running[...] = (momentum * found + (1.0 - momentum) * running.astype(found.dtype, copy=False)).astype(running.dtype)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array, Shape
 from .sequences import (
-    Array,
     as_given,
     by_input,
     columns,
@@ -30,12 +30,12 @@ def _relu(x: Array, out: Array) -> None:
     np.maximum(x, x.dtype.type(0), out=out)
 
 
-def rnn_layer(activation: Any, x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: Any, h: Array, sizes: Any,
-              reverse: Any, *, walk: Any = None) -> tuple[Array, ...]:
+def rnn_layer(activation: Any, x: Array, w_ih: Array, w_hh: Array, b_ih: Array | None, b_hh: Array | None, h: Array,
+              sizes: Shape | None, reverse: Any, *, walk: Any = None) -> tuple[Array, ...]:
     """The outputs, the last state, and for the gradients: all states.
 
     `x` is (steps, batch, features), or packed rows with `sizes`, the number of sequences at each step. `walk` computes
-    the steps in the place of `_walk`, if it is given.
+    the steps in place of `_walk`, if it is given.
     """
     bias, walk = total_bias(b_ih, b_hh), walk or partial(_walk, activation)
     inputs = inputs_of(in_order(x, sizes, reverse), bias is not None)
@@ -59,13 +59,13 @@ def _walk(activation: Any, of_input: Array, of_state: Array, inputs: Array, stat
             states[step + 1, :, absent[step]:] = states[step, :, absent[step]:]
 
 
-def rnn_layer_backward(slope: Any, g_out: Any, g_h: Any, x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: Any,
-                       h: Array, states: Array, sizes: Any, reverse: Any, wanted: Any, *,
+def rnn_layer_backward(slope: Any, g_out: Array, g_h: Array | None, x: Array, w_ih: Array, w_hh: Array, b_ih: Array,
+                       b_hh: Array, h: Array, states: Array, sizes: Shape | None, reverse: Any, wanted: Any, *,
                        walk: Any = None) -> tuple[Any, ...]:
     """The gradients of the tensors that a layer was given, in their order. `wanted` says which of them are needed.
 
     The gradients of results that are None are zero. `slope` computes the derivative of the activation by its result.
-    `walk` computes the steps in the place of `_walk_back`, if it is given.
+    `walk` computes the steps in place of `_walk_back`, if it is given.
     """
     slopes, g_h, rows = np.empty_like(states[1:]), incoming(g_h, states[0]), in_order(x, sizes, reverse)
     arriving = None if g_out is None else in_lines(features_first(g_out, sizes, reverse))
@@ -78,7 +78,7 @@ def rnn_layer_backward(slope: Any, g_out: Any, g_h: Any, x: Array, w_ih: Array, 
     return by_x, by_w_ih, np.dot(by_product, columns(states[:-1]).T), by_bias, by_bias, g_h.T
 
 
-def _walk_back(slope: Any, back: Array, states: Array, slopes: Array, g_h: Array, arriving: Any,
+def _walk_back(slope: Any, back: Array, states: Array, slopes: Array, g_h: Array, arriving: Array,
                absent: dict[int, int]) -> None:
     """Write the gradients of the products into `slopes`, step by step. `g_h` becomes that of the first states."""
     slopes[...] = slope(states[1:])

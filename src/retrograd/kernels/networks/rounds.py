@@ -6,11 +6,9 @@ their order.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from ...foundations.dtypes import Array
 
 
 class Rounds:

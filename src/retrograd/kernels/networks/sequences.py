@@ -12,15 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F16, F32
+from ...foundations.dtypes import F16, F32, Array
 
-Array = np.ndarray[Any, Any]
 Sizes = tuple[int, ...] | None
 # A core keeps weights of up to this size in its cache from step to step.
 CACHED_BYTES = 1 << 20
 
 
-def computed(x: Any) -> Any:
+def computed(x: Array | None) -> Any:
     """The array in the type that the layers compute in: float32 for float16, and else its own."""
     return x.astype(F32) if x is not None and x.dtype == F16 else x
 
@@ -80,7 +79,7 @@ def joined_weight(*parts: Any) -> Array:
     return np.concatenate(columns, 1)
 
 
-def factors_of(x: Array, bias: Any, first: Array) -> Array:
+def factors_of(x: Array, bias: Array, first: Array) -> Array:
     """What the joined weight is multiplied with at each step: (steps + 1, factors, batch).
 
     The states follow the first in the course of the computation.
@@ -112,7 +111,7 @@ def states_from(first: Array, steps: int, one: bool) -> Array:
     return states
 
 
-def total_bias(b_ih: Any, b_hh: Any) -> Any:
+def total_bias(b_ih: Array | None, b_hh: Array | None) -> Any:
     """The sum of the biases, or None."""
     return None if b_ih is None else computed(b_ih) + computed(b_hh)
 
@@ -127,7 +126,7 @@ def gates_apart(x: Array, count: Any) -> list[Array]:
     return [np.ascontiguousarray(part) for part in np.split(x, count, 1)]
 
 
-def incoming(g: Any, like: Array) -> Array:
+def incoming(g: Array | None, like: Array) -> Array:
     """The gradient of a last state, as an array of (features, batch) that may be written to."""
     return np.zeros_like(like) if g is None else np.array(g.T, like.dtype, order="C")
 

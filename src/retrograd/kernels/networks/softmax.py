@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F16, refuse
+from ...foundations.dtypes import F16, Array, refuse
 from ..elementwise.elementary import widened
 from ..linalg.line_products import by_row
 from ..native.threads import blocks, in_parts
@@ -28,7 +28,7 @@ _LOW, _HIGH = 1e-7, 1e7                                    # sums between these 
 _TALLER = 1e30                                             # softmax divides by any sum from 1 up to this
 
 
-def _wide(name: str, x: Any, dim: int) -> Any:
+def _wide(name: str, x: Array, dim: int) -> Any:
     """x in a dtype of sufficient precision."""
     if x.dtype.kind != "f":
         last = "lastdim_" if dim == max(x.ndim, 1) - 1 else ""
@@ -36,7 +36,7 @@ def _wide(name: str, x: Any, dim: int) -> Any:
     return widened(x)
 
 
-def _in_pieces(work_on: Callable[..., None], dim: int, out: Any, *arrays: Any) -> Any:
+def _in_pieces(work_on: Callable[..., None], dim: int, out: Array, *arrays: Any) -> Any:
     """Call `work_on` with pieces of `out` and of `arrays`, which all have one shape, and with a function of sums.
 
     A piece has `dim` as its axis 1: it is a block of rows if `dim` is the last axis, else a slab (before, along,
@@ -48,7 +48,7 @@ def _in_pieces(work_on: Callable[..., None], dim: int, out: Any, *arrays: Any) -
     shape = (-1, length, inner) if after else (-1, length)
     whole = [a.reshape(shape) for a in (out, *arrays)]
 
-    def total(x: Any) -> Any:
+    def total(x: Array) -> Any:
         return _add(x, axis=1, keepdims=True) if ones is None else by_row(x, ones)[:, None]
 
     def work(start: int, stop: int) -> None:
@@ -59,24 +59,24 @@ def _in_pieces(work_on: Callable[..., None], dim: int, out: Any, *arrays: Any) -
     return out
 
 
-def _within(sums: Any, low: float, high: float) -> Any:
+def _within(sums: Array, low: float, high: float) -> Any:
     """Whether all sums are in [low, high]. A nan is not."""
     return _minimum(sums, axis=None) >= low and _maximum(sums, axis=None) <= high
 
 
-def _shifted(x: Any, dim: int, out: Any) -> Any:
+def _shifted(x: Array, dim: int, out: Any) -> Any:
     """x minus its largest element along `dim`."""
     return np.subtract(x, _maximum(x, axis=dim, keepdims=True), out=out) if x.size else x.copy()
 
 
-def _softmax_of_piece(out: Any, x: Any, total: Callable[[Any], Any]) -> None:
+def _softmax_of_piece(out: Array, x: Array, total: Callable[[Any], Any]) -> None:
     sums = total(np.exp(x, out=out))
     if not _within(sums, 1.0, _TALLER):
         sums = total(np.exp(_shifted(x, 1, out), out=out))
     np.multiply(out, np.reciprocal(sums), out=out)
 
 
-def softmax(x: Any, dim: int) -> Any:
+def softmax(x: Array, dim: int) -> Any:
     """exp(x), scaled to a sum of 1 along `dim`."""
     wide = _wide("softmax", x, dim)
     if x.size >= _SMALL:
@@ -88,7 +88,7 @@ def softmax(x: Any, dim: int) -> Any:
     return e if e.dtype is x.dtype else e.astype(x.dtype)
 
 
-def _log_softmax_of_piece(out: Any, x: Any, total: Callable[[Any], Any]) -> None:
+def _log_softmax_of_piece(out: Array, x: Array, total: Callable[[Any], Any]) -> None:
     sums = total(np.exp(x, out=out))
     if not _within(sums, _LOW, _HIGH):
         x = _shifted(x, 1, out)
@@ -96,7 +96,7 @@ def _log_softmax_of_piece(out: Any, x: Any, total: Callable[[Any], Any]) -> None
     np.subtract(x, np.log(sums), out=out)
 
 
-def log_softmax(x: Any, dim: int) -> Any:
+def log_softmax(x: Array, dim: int) -> Any:
     """The logarithm of softmax, without the rounding of a logarithm taken afterwards."""
     wide = _wide("log_softmax", x, dim)
     if x.size >= _SMALL:
@@ -107,12 +107,12 @@ def log_softmax(x: Any, dim: int) -> Any:
     return e if e.dtype is x.dtype else e.astype(x.dtype)
 
 
-def _softmax_backward_of_piece(out: Any, g: Any, y: Any, total: Callable[[Any], Any]) -> None:
+def _softmax_backward_of_piece(out: Array, g: Array, y: Array, total: Callable[[Any], Any]) -> None:
     sums = np.vecdot(g, y)[:, None] if g.ndim == 2 else total(np.multiply(g, y, out=out))
     np.multiply(np.subtract(g, sums, out=out), y, out=out)
 
 
-def softmax_backward(g: Any, y: Any, dim: int) -> Any:
+def softmax_backward(g: Array, y: Array, dim: int) -> Any:
     """(g - sum(g * y)) * y, for the result y of softmax."""
     if y.size >= _SMALL and y.dtype != F16 and g.dtype == y.dtype:
         return _in_pieces(_softmax_backward_of_piece, dim, np.empty(y.shape, y.dtype), g, y)
@@ -123,11 +123,11 @@ def softmax_backward(g: Any, y: Any, dim: int) -> Any:
     return np.multiply(product, y, out=product)
 
 
-def _log_softmax_backward_of_piece(out: Any, g: Any, y: Any, total: Callable[[Any], Any]) -> None:
+def _log_softmax_backward_of_piece(out: Array, g: Array, y: Array, total: Callable[[Any], Any]) -> None:
     np.subtract(g, np.multiply(np.exp(y, out=out), total(g), out=out), out=out)
 
 
-def log_softmax_backward(g: Any, y: Any, dim: int) -> Any:
+def log_softmax_backward(g: Array, y: Array, dim: int) -> Any:
     """g - exp(y) * sum(g), for the result y of log_softmax."""
     if y.size >= _SMALL and y.dtype != F16 and g.dtype == y.dtype:
         return _in_pieces(_log_softmax_backward_of_piece, dim, np.empty(y.shape, y.dtype), g, y)
@@ -136,7 +136,7 @@ def log_softmax_backward(g: Any, y: Any, dim: int) -> Any:
     return np.subtract(g, chances, out=chances)
 
 
-def safe_softmax(x: Any, dim: int) -> Any:
+def safe_softmax(x: Array, dim: int) -> Any:
     """softmax, but 0 along a `dim` whose elements are all -inf."""
     out = softmax(x, dim)
     first = out[(slice(None),) * dim + (slice(1),)] if out.ndim else out
@@ -145,7 +145,7 @@ def safe_softmax(x: Any, dim: int) -> Any:
     return out
 
 
-def _largest(x: Any, axes: Any) -> Any:
+def _largest(x: Array, axes: tuple[int, ...]) -> Any:
     """The largest element if it is finite, else 0. Subtracting it keeps the exponentials from overflow."""
     real = x.real if x.dtype.kind == "c" else x
     if real.size < LARGE:
@@ -155,7 +155,7 @@ def _largest(x: Any, axes: Any) -> Any:
     return np.where(np.isfinite(largest), largest, np.zeros((), real.dtype))
 
 
-def logsumexp(x: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
+def logsumexp(x: Array, axes: tuple[int, ...], keepdim: bool) -> Any:
     """log(sum(exp(x))) over `axes`, without overflow and without loss of small numbers."""
     wide = widened(x)
     largest = _largest(wide, axes)
@@ -168,7 +168,7 @@ def logsumexp(x: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
 # Scaled dot-product attention of four dims: (batch, heads, length, size)
 
 
-def _stack(x: Any, heads: int) -> Any:
+def _stack(x: Array, heads: int) -> Any:
     """x as a stack of matrices, with each head repeated for the `heads` that it serves; half precision as single."""
     if x.shape[1] != heads:
         x = np.repeat(x, heads // x.shape[1], 1)
@@ -176,7 +176,7 @@ def _stack(x: Any, heads: int) -> Any:
     return widened(x)
 
 
-def attention(q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: float) -> tuple[Any, Any]:
+def attention(q: Array, k: Array, v: Array, mask: Array | None, causal: bool, scale: float) -> tuple[Any, Any]:
     """softmax(q @ k^T * scale + mask) @ v, and the softmax as a stack of matrices.
 
     The mask is broadcast and added. A row that the mask excludes completely is 0. In a causal row, later columns do not
@@ -195,6 +195,6 @@ def attention(q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: float) -> 
     return out.astype(q.dtype, copy=False), weights
 
 
-def attention_weights(q: Any, k: Any, weights: Any, scale: float) -> Any:
+def attention_weights(q: Array, k: Array, weights: Array, scale: float) -> Any:
     """The softmax that `attention` has computed already, as a function of q and k."""
     return weights

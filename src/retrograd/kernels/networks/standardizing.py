@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F32, F64
+from ...foundations.dtypes import F32, F64, Array
 from ..elementwise.elementary import widened
 from ..linalg.line_products import add_thin, by_row, row_dots, thin
 from ..native.blas import alone
@@ -30,7 +30,7 @@ _MIDDLE = 1 << 15
 _FEW, _ADDED = 1 << 14, 1 << 12
 
 
-def _length(x: Any, axes: tuple[int, ...]) -> int:
+def _length(x: Array, axes: tuple[int, ...]) -> int:
     """The size of a row if the axes are the last axes, else 0."""
     if len(axes) == 1:
         return x.shape[-1] if x.size and axes[0] == x.ndim - 1 else 0
@@ -39,7 +39,7 @@ def _length(x: Any, axes: tuple[int, ...]) -> int:
     return math.prod([x.shape[axis] for axis in axes])
 
 
-def _row(array: Any, axes: tuple[int, ...], length: int) -> Any:
+def _row(array: Array, axes: tuple[int, ...], length: int) -> Any:
     """An array that is the same for all rows, as one row; None if it differs between rows."""
     if array.shape == (length,) and len(axes) == 1:
         return array
@@ -49,7 +49,7 @@ def _row(array: Any, axes: tuple[int, ...], length: int) -> Any:
     return array.reshape(length)
 
 
-def sums(x: Any, axes: tuple[int, ...], other: Any = None) -> Any:
+def sums(x: Array, axes: tuple[int, ...], other: Array | None = None) -> Any:
     """The sums of x, or of x * other, over axes that keep size 1. Large sums use double precision."""
     if x.size < _FEW:
         return np.add.reduce(x if other is None else x * other, axis=axes, keepdims=True)
@@ -69,7 +69,7 @@ def sums(x: Any, axes: tuple[int, ...], other: Any = None) -> Any:
     return total.astype(x.dtype, copy=False).reshape([1 if axis in axes else n for axis, n in enumerate(x.shape)])
 
 
-def moments(x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
+def moments(x: Array, axes: tuple[int, ...]) -> tuple[Any, Any]:
     """Mean and biased variance over the axes, with a temporary of full size."""
     count = max(math.prod([x.shape[axis] for axis in axes]), 1)
     mean = sums(x, axes) / x.dtype.type(count)
@@ -77,7 +77,7 @@ def moments(x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
     return mean, sums(off, axes, off) / x.dtype.type(count)
 
 
-def standardized_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
+def standardized_rows(x: Array, weight: Array | None, bias: Array | None, eps: float) -> tuple[Any, Any, Any]:
     """The standardized rows of a matrix, times `weight` plus `bias` (rows or None); the means and the rstds."""
     if x.size < _SMALL:
         return _few_rows(x, weight, bias, eps)
@@ -115,13 +115,13 @@ def standardized_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, 
     return out, mean, columns[0].copy()
 
 
-def _over_rows(work: Callable[[int, int], object], x: Any) -> None:
+def _over_rows(work: Callable[[int, int], object], x: Array) -> None:
     """Run the work on ranges of rows of x, in threads if x is large. The BLAS then uses no threads of its own."""
     with alone() if x.size >= _LARGE else nullcontext():
         in_parts(work, len(x), x.size)
 
 
-def _few_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
+def _few_rows(x: Array, weight: Array | None, bias: Array | None, eps: float) -> tuple[Any, Any, Any]:
     """`standardized_rows` with the fewest calls."""
     length = x.shape[1]
     mean = np.add.reduce(x, axis=1)
@@ -139,7 +139,7 @@ def _few_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any
     return out, mean, rstd
 
 
-def _some_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any] | None:
+def _some_rows(x: Array, weight: Array | None, bias: Array | None, eps: float) -> tuple[Any, Any, Any] | None:
     """`standardized_rows` by products of thin matrices. None if differences of sums lose digits, or there is a nan."""
     count, length = x.shape
     if weight is None or bias is None:
@@ -164,7 +164,7 @@ def _some_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, An
     return out, mean, rstd
 
 
-def _moments_of_rows(x: Any, ones: Any, eps: float, mean: Any, rstd: Any, out: Any) -> bool:
+def _moments_of_rows(x: Array, ones: Array, eps: float, mean: Array, rstd: Array, out: Array) -> bool:
     """Mean and 1 / deviation of each row, from its sum and its squares.
 
     This loses digits if a mean is large against its deviation. Then, or if there is a nan, the result is True, and
@@ -187,7 +187,7 @@ def _moments_of_rows(x: Any, ones: Any, eps: float, mean: Any, rstd: Any, out: A
     return far
 
 
-def standardize(x: Any, mean: Any, rstd: Any, axes: Any, eps: Any) -> Any:
+def standardize(x: Array, mean: Array, rstd: Array, axes: tuple[int, ...], eps: Any) -> Any:
     """(x - mean) * rstd. The mean and rstd are functions of x: its moments over the axes."""
     out = np.subtract(x, mean, out=..., dtype=np.result_type(x, mean))
     return np.multiply(out, rstd, out=out).astype(x.dtype, copy=False)
@@ -218,7 +218,7 @@ def standardize_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, axes
     return out.astype(final, copy=False)
 
 
-def _rows_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> Any:
+def _rows_backward(g: Array, x: Array, weight: Array | None, mean: Array, rstd: Array) -> Any:
     """The gradient as rstd * weight * g + slope * x + level, with a slope and a level for each row."""
     if x.size < _SMALL:
         return _few_rows_backward(g if weight is None else g * weight, x, mean, rstd)
@@ -230,7 +230,8 @@ def _rows_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> Any:
     return _gradients_of_rows(g, x, weight, mean, rstd, False)[0]
 
 
-def _gradients_of_rows(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, sums: bool) -> tuple[Any, Any, Any]:
+def _gradients_of_rows(g: Array, x: Array, weight: Array | None, mean: Array, rstd: Array,
+                       sums: bool) -> tuple[Any, Any, Any]:
     """`_rows_backward`, and if asked for the sums over rows of g * standardize(x) and of g, in one pass.
 
     The sums are added up in the order of the rows, and those of blocks in double precision.
@@ -260,7 +261,7 @@ def _gradients_of_rows(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, sums: 
     return out, *sum(found[1:], found[0])
 
 
-def _few_rows_backward(g: Any, x: Any, mean: Any, rstd: Any) -> Any:
+def _few_rows_backward(g: Array, x: Array, mean: Array, rstd: Array) -> Any:
     """`_rows_backward` with the fewest calls, for a g that includes the weight."""
     length, rstd = x.shape[1], rstd[:, None]
     scaled = x - mean[:, None]
@@ -272,7 +273,7 @@ def _few_rows_backward(g: Any, x: Any, mean: Any, rstd: Any) -> Any:
     return out
 
 
-def _some_rows_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> Any:
+def _some_rows_backward(g: Array, x: Array, weight: Array | None, mean: Array, rstd: Array) -> Any:
     """`_rows_backward` by products of thin matrices, for an x that is near its means."""
     count, length = x.shape
     columns, lines, ones = np.zeros((2, count), x.dtype), np.ones((2, length), x.dtype), np.ones((length, 2), x.dtype)
@@ -298,7 +299,8 @@ def _some_rows_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> An
     return out
 
 
-def standardized_sum(g: Any, x: Any, mean: Any, rstd: Any, over: Any, axes: Any, eps: Any) -> Any:
+def standardized_sum(g: Array, x: Array, mean: Array, rstd: Array, over: tuple[int, ...], axes: tuple[int, ...],
+                     eps: Any) -> Any:
     """The sum of g * standardize(x) over the axes `over`, which keep size 1: the gradient of a weight."""
     final, length = mean.dtype, _length(x, axes)           # the mean has the weight's dtype
     g, x, mean, rstd = (widened(a) for a in (g, x, mean, rstd))
@@ -315,7 +317,7 @@ def standardized_sum(g: Any, x: Any, mean: Any, rstd: Any, over: Any, axes: Any,
     return sums(g, over, scaled).astype(final, copy=False)
 
 
-def _rows_sum(g: Any, x: Any, shift: Any, rstd: Any) -> Any:
+def _rows_sum(g: Array, x: Array, shift: Array, rstd: Array) -> Any:
     """The sum over rows of g * (x * rstd - shift). Blocks are added in double precision."""
     if x.size < _SMALL:
         return rstd.dot(g * x) - shift.dot(g)
@@ -337,7 +339,7 @@ def _rows_sum(g: Any, x: Any, shift: Any, rstd: Any) -> Any:
 
 def layer_norm_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, rank: int, eps: float,
                         wanted: tuple[bool, ...]) -> tuple[Any, Any, Any]:
-    """The gradients of `layer_norm` by x, by the weight and by the bias; None for those that are not wanted."""
+    """The gradients of `layer_norm` by x, by the weight and by the bias; None for each that is not wanted."""
     if all(wanted) and x.size >= _LARGE and x.dtype.itemsize >= F32.itemsize and g.dtype == x.dtype == weight.dtype:
         length, rstd = weight.size, rstd.reshape(-1, 1)
         rows, mean = near(x.reshape(-1, length), mean.reshape(-1, 1), rstd)
@@ -354,7 +356,7 @@ def layer_norm_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, rank:
     return by_x, by_weight, by_bias
 
 
-def sum_over_rows(x: Any, rank: int) -> Any:
+def sum_over_rows(x: Array, rank: int) -> Any:
     """The sum over all but the last `rank` axes. Blocks are added in double precision."""
     shape, exact = x.shape[x.ndim - rank:], widened(x)
     if 0 < x.size < _SMALL:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...foundations import dtypes
-from ...foundations.dtypes import is_half, letter, require
+from ...foundations.dtypes import Shape, is_half, letter, require
 from ...foundations.limits import finfo
 from ..narrow import wide
 from ..native import libm
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Doubles = np.ndarray[Any, np.dtype[np.float64]]
-Shape = tuple[int, ...]
 
 # The numbers of 64 bits of this many draws stay in a cache while they are compared.
 _CHUNK = 1 << 16

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...foundations import dtypes
-from ...foundations.dtypes import NARROW, is_half, letter, require
+from ...foundations.dtypes import NARROW, Shape, is_half, letter, require
 from ...foundations.errors import warn
 from ...foundations.limits import bits_of_integers, finfo
 from .distributions import exponential
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Indices = np.ndarray[Any, np.dtype[np.int64]]
-Shape = tuple[int, ...]
 
 _INT64 = np.iinfo(np.int64)
 # From this range on, a number takes two words.

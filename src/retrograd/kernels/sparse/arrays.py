@@ -13,10 +13,9 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ..kinds import OtherArray
 from ..networks.rounds import Rounds
-
-Array = np.ndarray[Any, Any]
 
 
 class _Flags:

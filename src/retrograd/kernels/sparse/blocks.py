@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, Blocks, Coo, unsupported
+from ...foundations.dtypes import Array
+from .arrays import Blocks, Coo, unsupported
 
 
 def _as_blocks(x: Array, block: tuple[int, int]) -> Array:
@@ -61,7 +62,7 @@ def t(a: Blocks, *dims: int) -> Blocks:
     return Blocks(a.compressed, a.plain, a.values.swapaxes(-1, -2), (a.shape[1], a.shape[0]), not a.by_rows)
 
 
-def mm(a: Any, b: Any) -> Array:
+def mm(a: Blocks, b: Array) -> Array:
     """The product of a matrix of compressed rows of blocks and a dense matrix, or vector."""
     if not (isinstance(a, Blocks) and a.by_rows and isinstance(b, np.ndarray)):
         kinds = [f"SparseBs{'cr'[x.by_rows]}" if isinstance(x, Blocks) else "Strided" for x in (a, b)]
@@ -78,13 +79,13 @@ def mm(a: Any, b: Any) -> Array:
     return out.reshape(a.shape[0], *b.shape[1:])
 
 
-def addmm(x: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1) -> Array:
+def addmm(x: Array, mat1: Blocks, mat2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
     """beta * x + alpha * (mat1 @ mat2)."""
     total: Array = (beta * x + alpha * mm(mat1, mat2)).astype(mat1.dtype)
     return total
 
 
-def add(a: Any, b: Any) -> Blocks:
+def add(a: Blocks, b: Blocks) -> Blocks:
     """The sum of two matrices with the same blocks. Raises NotImplementedError for others."""
     if not (isinstance(a, Blocks) and isinstance(b, Blocks) and a.by_rows == b.by_rows and a.block == b.block
             and np.array_equal(a.compressed, b.compressed) and np.array_equal(a.plain, b.plain)):

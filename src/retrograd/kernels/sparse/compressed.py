@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, Compressed, Coo, SparseLike
+from ...foundations.dtypes import Array
+from .arrays import Compressed, Coo, SparseLike
 from .coordinates import coalesce, from_dense, to_dense as dense_of
 
 

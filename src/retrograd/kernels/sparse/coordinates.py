@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ..networks.adding_rows import add_rows
-from .arrays import Array, Coo
+from .arrays import Coo
 
 
 def keys(indices: Array, shape: tuple[int, ...]) -> Array:
@@ -117,7 +118,7 @@ def masked(x: Any, mask: Coo) -> Coo:
     return Coo(mask.indices, values, mask.shape, mask.coalesced)
 
 
-def masked_once(x: Any, mask: Coo) -> Coo:
+def masked_once(x: Array, mask: Coo) -> Coo:
     """The elements of a dense or sparse array at the indices of `mask`, each once and in order."""
     found = masked(x, coalesce(mask))
     found.coalesced = mask.coalesced

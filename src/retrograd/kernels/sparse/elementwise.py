@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ..shape import clash
-from .arrays import Array, Coo, SparseLike, unsupported
+from .arrays import Coo, SparseLike, unsupported
 from .coordinates import add_to, coalesce, keys, masked, places, to_dense, with_sparse_dims
 
 
@@ -111,7 +112,7 @@ def add(a: Any, b: Any, out: Any = None) -> Any:
     return add_to(out, sparse)
 
 
-def subtract(a: Any, b: Any) -> Any:
+def subtract(a: Coo, b: Coo) -> Any:
     """The difference, of sparse arrays or of a dense and a sparse array."""
     return add(a, -b)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .arrays import Array, Coo
+from ...foundations.dtypes import Array
+from .arrays import Coo
 
 
 def rows(g: Array, index: Array, shape: tuple[int, ...], padding: int) -> Coo:

@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ..networks.adding_rows import add_rows
 from ..networks.rounds import Rounds
-from .arrays import Array, Coo
+from .arrays import Coo
 from .coordinates import coalesce, masked_once
 from .structure import ranges
 
 
-def check_sizes(a: Any, b: Any) -> None:
+def check_sizes(a: Coo, b: Any) -> None:
     """Raises RuntimeError if the inner sizes of two matrices differ."""
     if a.ndim != 2 or b.ndim != 2:
         raise RuntimeError(f"addmm: matrices expected, got {a.ndim}D and {b.ndim}D tensors")

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, Coo
+from ...foundations.dtypes import Array
+from .arrays import Coo
 from .coordinates import coalesce, keys
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, Coo
+from ...foundations.dtypes import Array
+from .arrays import Coo
 
 
 def permute(a: Coo, dims: tuple[int, ...]) -> Coo:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from . import tables as tables
 from .expansions import by_parts, chebyshev, in_double
 
@@ -25,17 +26,17 @@ _ZEROS = (((5.783185962946784, 4.123247343506204e-16), (30.471262343662087, -2.3
 # Modified Bessel functions, whose scaled form is computed
 
 
-def _scaled_i(size: Any, near: tuple[float, ...], far: tuple[float, ...]) -> Any:
+def _scaled_i(size: Array, near: tuple[float, ...], far: tuple[float, ...]) -> Any:
     """exp(-x) I(x) for x >= 0, of order 0, or of order 1 and divided by x near 0."""
     return by_parts(size, (size <= _NEAR, lambda x: chebyshev(near, x, 0.0, _NEAR)),
                     (size > _NEAR, lambda x: chebyshev(far, 1 / x, 0.0, 1 / _NEAR) / np.sqrt(x)))
 
 
-def _i0e(x: Any) -> Any:
+def _i0e(x: Array) -> Any:
     return _scaled_i(np.abs(x), tables.I0_NEAR, tables.I0_FAR)
 
 
-def _i1e(x: Any) -> Any:
+def _i1e(x: Array) -> Any:
     size = np.abs(x)
     value = _scaled_i(size, tables.I1_NEAR, tables.I1_FAR)
     return np.where(size <= _NEAR, x * value, np.copysign(value, x))
@@ -48,15 +49,15 @@ i1 = in_double(lambda x: np.exp(np.abs(x)) * _i1e(x), f"{_FIRST_KIND} 1.")
 i1e = in_double(_i1e, f"{_FIRST_KIND} 1, times exp(-abs(x)).")
 
 
-def _k0_near(x: Any) -> Any:
+def _k0_near(x: Array) -> Any:
     return chebyshev(tables.K0_NEAR, x * x, 0.0, 4.0) - np.log(x / 2) * np.exp(x) * _i0e(x)
 
 
-def _k1_near(x: Any) -> Any:
+def _k1_near(x: Array) -> Any:
     return chebyshev(tables.K1_NEAR, x * x, 0.0, 4.0) / x + np.log(x / 2) * np.exp(x) * _i1e(x)
 
 
-def _k(x: Any, order: int, scaled: bool) -> Any:
+def _k(x: Array, order: int, scaled: bool) -> Any:
     """The second kind, for positive numbers. It is infinite at 0."""
     near, far = (_k0_near, tables.K0_FAR) if not order else (_k1_near, tables.K1_FAR)
     return by_parts(
@@ -74,21 +75,21 @@ k1e = in_double(lambda x: _k(x, 1, True), f"{_SECOND_KIND} 1, times exp(x).")
 # Bessel functions that oscillate
 
 
-def _j_near(x: Any, order: int) -> Any:
+def _j_near(x: Array, order: int) -> Any:
     square = x * x
     first, second = [(square - high) - low for high, low in _ZEROS[order]]
     value = first * second * chebyshev(tables.J1_NEAR if order else tables.J0_NEAR, square, 0.0, _NEAR * _NEAR)
     return x * value if order else value
 
 
-def _y_near(x: Any, order: int) -> Any:
+def _y_near(x: Array, order: int) -> Any:
     table = tables.Y1_NEAR if order else tables.Y0_NEAR
     value = chebyshev(table, x * x, 0.0, _NEAR * _NEAR)
     product = np.log(x) * _j_near(x, order)
     return x * value + 2 / math.pi * (product - 1 / x) if order else value + 2 / math.pi * product
 
 
-def _far(x: Any, order: int, second: bool) -> Any:
+def _far(x: Array, order: int, second: bool) -> Any:
     """Hankel's form. Sums apply the phase of an odd multiple of pi / 4, because x minus that phase would be rounded."""
     p, q = (tables.P1_FAR, tables.Q1_FAR) if order else (tables.P0_FAR, tables.Q0_FAR)
     ratio = (_NEAR / x) ** 2
@@ -99,14 +100,14 @@ def _far(x: Any, order: int, second: bool) -> Any:
     return value / np.sqrt(math.pi * x)
 
 
-def _j(x: Any, order: int) -> Any:
+def _j(x: Array, order: int) -> Any:
     size = np.abs(x)
     result = by_parts(size, (size <= _NEAR, lambda x: _j_near(x, order)),
                       (size > _NEAR, lambda x: _far(x, order, False)))
     return np.where(np.signbit(x), -result, result) if order else result
 
 
-def _y(x: Any, order: int) -> Any:
+def _y(x: Array, order: int) -> Any:
     return by_parts(x, (x == 0, lambda x: -np.inf), ((x > 0) & (x <= _NEAR), lambda x: _y_near(x, order)),
                     (x > _NEAR, lambda x: _far(x, order, True)))
 
@@ -118,7 +119,7 @@ y1 = in_double(lambda x: _y(x, 1), "The Bessel function of the second kind, of o
 
 
 @in_double
-def spherical_j0(x: Any) -> Any:
+def spherical_j0(x: Array) -> Any:
     """sin(x) / x, with 1 at 0 and 0 at the infinities."""
     return np.where(np.isinf(x), 0.0, np.where(x == 0, 1.0, np.sin(x) / x))
 
@@ -129,13 +130,13 @@ _MIDDLE = 2.25              # up to this absolute value, an expansion in x itsel
 _LEAST = 2 / 3 * _MIDDLE ** 1.5
 
 
-def _airy_decaying(x: Any) -> Any:
+def _airy_decaying(x: Array) -> Any:
     zeta = 2 / 3 * x * np.sqrt(x)
     factor = chebyshev(tables.AI_DECAY, 1 / zeta, 0.0, 1 / _LEAST)
     return factor * np.exp(-zeta) / (2 * math.sqrt(math.pi) * np.sqrt(np.sqrt(x)))
 
 
-def _airy_oscillating(x: Any) -> Any:
+def _airy_oscillating(x: Array) -> Any:
     zeta = 2 / 3 * -x * np.sqrt(-x)
     ratio = 1 / (zeta * zeta)
     even, odd = [chebyshev(table, ratio, 0.0, 1 / _LEAST ** 2) for table in (tables.AI_SINE, tables.AI_COSINE)]
@@ -145,7 +146,7 @@ def _airy_oscillating(x: Any) -> Any:
 
 
 @in_double
-def airy_ai(x: Any) -> Any:
+def airy_ai(x: Array) -> Any:
     """Airy's function, which oscillates below 0 and decays above 0. It is nan at the infinities."""
     finite = np.isfinite(x)
     return by_parts(x, (np.abs(x) <= _MIDDLE, lambda x: chebyshev(tables.AI_MIDDLE, x, -_MIDDLE, _MIDDLE)),

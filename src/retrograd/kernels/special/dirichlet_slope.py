@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from .gamma import digamma
 from .incomplete_gamma import gauss_legendre
 
 _BLOCK, _NODES, _FALL, _STEPS = 1024, 80, 45.0, 8
 
 
-def dirichlet_sample_by_concentration(samples: Any, concentrations: Any, totals: Any) -> Any:
+def dirichlet_sample_by_concentration(samples: Array, concentrations: Array, totals: Array) -> Any:
     """dx / da / (1 - x) for each component x of the samples, in their dtype. It is computed in double precision.
 
     The other components together fall by dx, in proportion to their size. So the gradient of a sample with the
@@ -34,7 +35,7 @@ def dirichlet_sample_by_concentration(samples: Any, concentrations: Any, totals:
     return result.reshape(parts[0].shape).astype(samples.dtype)
 
 
-def _slope(x: Any, a: Any, b: Any) -> Any:
+def _slope(x: Array, a: Array, b: Array) -> Any:
     """The integral over the side of x with less of the density. To the right of x, the roles of x and 1 - x change."""
     right = x * (a + b) > a
     share, own, other = np.where(right, 1 - x, x), np.where(right, b, a), np.where(right, a, b)
@@ -52,7 +53,7 @@ def _slope(x: Any, a: Any, b: Any) -> Any:
     return np.where(right, x, -x) * sum_ * width
 
 
-def _reach(logit: Any, share: Any, own: Any, other: Any) -> Any:
+def _reach(logit: Array, share: Array, own: Array, other: Array) -> Any:
     """How far to the left of the logit the density has fallen by exp(-45) or a little more.
 
     Newton's method comes down to there from a bound: the logarithm of the density is concave.
@@ -67,6 +68,6 @@ def _reach(logit: Any, share: Any, own: Any, other: Any) -> Any:
     return width
 
 
-def _rise(log_share: Any, log_rest: Any, share: Any, own: Any, other: Any) -> Any:
+def _rise(log_share: Array, log_rest: Array, share: Array, own: Array, other: Array) -> Any:
     """By how much the logarithm of the density at a point is larger than at x."""
     return own * (log_share - np.log(share)) + other * (log_rest - np.log1p(-share))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F64
+from ...foundations.dtypes import F64, Array
 from ..layout import empty_as
 
 _CHUNK = 8192
@@ -28,7 +28,7 @@ def _blocks(coefficients: Sequence[float]) -> tuple[float, Any]:
     return float(powers[0]), rows
 
 
-def chebyshev(coefficients: tuple[float, ...], x: Any, low: float, high: float) -> Any:
+def chebyshev(coefficients: tuple[float, ...], x: Array, low: float, high: float) -> Any:
     """The sum of coefficients times Chebyshev polynomials of x, scaled from [low, high] to [-1, 1]. x has one dim.
 
     Horner's rule in the last of a few powers. Its coefficients are polynomials that one matrix product computes, so
@@ -58,7 +58,7 @@ def in_double(function: Callable[..., Any], text: str = "") -> Callable[..., Any
     """
 
     @wraps(function)
-    def call(x: Any, *options: Any, out: Any = ...) -> Any:
+    def call(x: Array, *options: Any, out: Any = ...) -> Any:
         return _by_pieces(function, (x,), options, out)
 
     call.__doc__ = text or function.__doc__
@@ -69,7 +69,7 @@ def in_double_of_two(function: Callable[..., Any], text: str = "") -> Callable[.
     """A kernel like those of `in_double`, for two arrays, which are broadcast."""
 
     @wraps(function)
-    def call(x: Any, y: Any, *, out: Any = ...) -> Any:
+    def call(x: Array, y: Array, *, out: Any = ...) -> Any:
         return _by_pieces(function, (x, y), (), out)
 
     call.__doc__ = text or function.__doc__
@@ -93,7 +93,7 @@ def _by_pieces(function: Callable[..., Any], operands: Sequence[Any], options: t
     return result
 
 
-def by_parts(x: Any, *parts: tuple[Any, Callable[[Any], Any]]) -> Any:
+def by_parts(x: Array, *parts: tuple[Any, Callable[[Any], Any]]) -> Any:
     """For each element, the value of the function whose condition holds, or nan. A part is a condition and a function.
 
     All arrays have one dimension. A function is only called for elements that need the function.
@@ -105,7 +105,7 @@ def by_parts(x: Any, *parts: tuple[Any, Callable[[Any], Any]]) -> Any:
     return result
 
 
-def where_so(condition: Any, function: Callable[..., Any], result: Any, *operands: Any) -> None:
+def where_so(condition: Array, function: Callable[..., Any], result: Array, *operands: Any) -> None:
     """Write the function's values to `result` where the condition holds, and compute no other values.
 
     All arrays have one dimension. Indices are faster than a mask, whose branches the processor cannot predict.

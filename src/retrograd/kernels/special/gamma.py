@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import dtype as torch_dtype
+from ...foundations.dtypes import Array, dtype as torch_dtype
 from . import tables as tables
 from .expansions import by_parts, chebyshev, in_double, in_double_of_two, where_so
 
@@ -23,23 +23,23 @@ _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617
 _FAR = 3                    # the expansions in 1 / x hold from here on
 
 
-def _in_reciprocal(table: tuple[float, ...], reciprocal: Any) -> Any:
+def _in_reciprocal(table: tuple[float, ...], reciprocal: Array) -> Any:
     """The value of a table for x from `_FAR` on, as a function of 1 / x."""
     return chebyshev(table, reciprocal, 0.0, 1 / _FAR)
 
 
-def stirling_rest(x: Any) -> Any:
+def stirling_rest(x: Array) -> Any:
     """log(gamma(x)) minus Stirling's formula, for x from 3 on."""
     return _in_reciprocal(tables.STIRLING, 1 / x) / x
 
 
-def _log_gamma_far(x: Any) -> Any:
+def _log_gamma_far(x: Array) -> Any:
     value = (x - 0.5) * (np.log(x) - 1) + (0.5 * math.log(2 * math.pi) - 0.5) + stirling_rest(x)
     value[x == np.inf] = np.inf
     return value
 
 
-def _log_gamma_near(x: Any) -> Any:
+def _log_gamma_near(x: Array) -> Any:
     """log(gamma(x)) for x between 0 and 3. Both zeros are factored out; below 1 the recurrence uses x + 1."""
     small = x < 1
     y = np.where(small, x + 1, x)
@@ -48,12 +48,12 @@ def _log_gamma_near(x: Any) -> Any:
     return zeros * chebyshev(tables.LGAMMA, y, 1.0, 3.0) - np.log(np.where(small, x, 1.0))
 
 
-def log_gamma_of_positive(x: Any) -> Any:
+def log_gamma_of_positive(x: Array) -> Any:
     """log(gamma(x)) for positive float64."""
     return by_parts(x, (x >= _FAR, _log_gamma_far), (x < _FAR, _log_gamma_near))
 
 
-def _log_gamma_reflected(x: Any) -> Any:
+def _log_gamma_reflected(x: Array) -> Any:
     """log(abs(gamma(x))) for x below 0, by the reflection at 1 / 2. It is infinite at the integers."""
     fraction = np.abs(x - np.rint(x))
     sine = np.sin(math.pi * fraction)
@@ -61,7 +61,7 @@ def _log_gamma_reflected(x: Any) -> Any:
     return np.where(fraction == 0, np.inf, np.where(x == -np.inf, np.inf, value))
 
 
-def _log_gamma(x: Any) -> Any:
+def _log_gamma(x: Array) -> Any:
     return by_parts(x, (x > 0, log_gamma_of_positive), (x <= 0, _log_gamma_reflected))
 
 
@@ -69,33 +69,33 @@ lgamma = in_double(_log_gamma, "log(abs(gamma(x))).")
 
 
 @in_double
-def _mvlgamma(x: Any, p: int) -> Any:
+def _mvlgamma(x: Array, p: int) -> Any:
     total = np.full_like(x, p * (p - 1) / 4 * math.log(math.pi))
     for k in range(p):
         total += _log_gamma(x - k / 2)
     return total
 
 
-def mvlgamma(x: Any, p: int) -> Any:
+def mvlgamma(x: Array, p: int) -> Any:
     """The logarithm of the multivariate gamma function of dimension p. The result is row-major, as in PyTorch."""
     return np.asarray(_mvlgamma(x, p), order="C")
 
 
-def _digamma_far(x: Any) -> Any:
+def _digamma_far(x: Array) -> Any:
     reciprocal = 1 / x
     return np.log(x) - reciprocal * (0.5 + reciprocal * _in_reciprocal(tables.DIGAMMA, reciprocal))
 
 
-def _digamma_near(x: Any) -> Any:
+def _digamma_near(x: Array) -> Any:
     """digamma for x between 0 and 3: its value at x + 3, and the recurrence."""
     return _digamma_far(x + 3) - (1 / x + 1 / (x + 1) + 1 / (x + 2))
 
 
-def _digamma_of_positive(x: Any) -> Any:
+def _digamma_of_positive(x: Array) -> Any:
     return by_parts(x, (x >= _FAR, _digamma_far), (x < _FAR, _digamma_near))
 
 
-def _digamma_reflected(x: Any) -> Any:
+def _digamma_reflected(x: Array) -> Any:
     """digamma for x below 0. It is nan at the integers."""
     fraction = x - np.trunc(x)
     value = _digamma_of_positive(1 - x) - math.pi / np.tan(math.pi * fraction)
@@ -103,13 +103,13 @@ def _digamma_reflected(x: Any) -> Any:
 
 
 @in_double
-def digamma(x: Any) -> Any:
+def digamma(x: Array) -> Any:
     """The derivative of log(gamma(x)): nan at the negative integers, and infinite at 0 with the opposite sign."""
     return by_parts(x, (x > 0, _digamma_of_positive), (x < 0, _digamma_reflected),
                     (x == 0, lambda x: np.copysign(np.inf, -x)))
 
 
-def _zeta(s: Any, q: Any) -> Any:
+def _zeta(s: Array, q: Array) -> Any:
     """The sum of (q + k) ** -s over k from 0 on, for q > 0: nine terms and the Euler-Maclaurin formula."""
     total, a = np.power(q, -s), q
     for _ in range(9):
@@ -127,7 +127,7 @@ def _zeta(s: Any, q: Any) -> Any:
     return total
 
 
-def _zeta_of_negative(s: Any, q: Any) -> Any:
+def _zeta_of_negative(s: Array, q: Array) -> Any:
     """The sum of (q + k) ** -s for q < 0 and whole s: the terms above 0, and the terms from q up to 0."""
     gap = q - np.rint(q)                                    # exact, while q - floor(q) may be rounded to 1
     above, below = np.where(gap < 0, 1 + gap, gap), np.where(gap < 0, -gap, 1 - gap)
@@ -135,7 +135,7 @@ def _zeta_of_negative(s: Any, q: Any) -> Any:
     return _zeta(s, above) + sign * _zeta(s, below) - sign * _zeta(s, 1 - q)
 
 
-def _zeta_everywhere(s: Any, q: Any) -> Any:
+def _zeta_everywhere(s: Array, q: Array) -> Any:
     """Hurwitz's zeta with its poles. It is nan where zeta is not defined."""
     pole = (s == 1) | ((s > 1) & (q <= 0) & (q == np.floor(q)))
     undefined = (s < 1) | ((q < 0) & (s != np.floor(s))) | np.isnan(q) | np.isnan(s)
@@ -148,35 +148,35 @@ def _zeta_everywhere(s: Any, q: Any) -> Any:
 zeta = in_double_of_two(_zeta_everywhere, "Hurwitz's zeta: the sum of (y + k) ** -x over all k from 0 on.")
 
 
-def _trigamma_far(x: Any) -> Any:
+def _trigamma_far(x: Array) -> Any:
     reciprocal = 1 / x
     rest = reciprocal * (0.5 + reciprocal * _in_reciprocal(tables.TRIGAMMA, reciprocal))
     return reciprocal * (1 + rest)
 
 
-def _trigamma_near(x: Any) -> Any:
+def _trigamma_near(x: Array) -> Any:
     """trigamma for x between 0 and 3: its value at x + 3, and the recurrence."""
     return _trigamma_far(x + 3) + (1 / (x * x) + 1 / ((x + 1) * (x + 1)) + 1 / ((x + 2) * (x + 2)))
 
 
-def _trigamma_of_positive(x: Any) -> Any:
+def _trigamma_of_positive(x: Array) -> Any:
     return by_parts(x, (x >= _FAR, _trigamma_far), (x < _FAR, _trigamma_near))
 
 
-def _trigamma_reflected(x: Any) -> Any:
+def _trigamma_reflected(x: Array) -> Any:
     sine = np.sin(math.pi * (x - np.rint(x)))
     return (math.pi / sine) ** 2 - _trigamma_of_positive(1 - x)
 
 
 @in_double
-def _polygamma(x: Any, n: int) -> Any:
+def _polygamma(x: Array, n: int) -> Any:
     if n == 1:
         return by_parts(x, (x > 0, _trigamma_of_positive), (x <= 0, _trigamma_reflected))
     factorial = math.factorial(n) if n < 171 else math.inf
     return (-1) ** (n + 1) * factorial * _zeta_everywhere(np.full_like(x, n + 1.0), x)
 
 
-def polygamma(x: Any, n: int) -> Any:
+def polygamma(x: Array, n: int) -> Any:
     """The n-th derivative of digamma. Raises RuntimeError if n is negative, NotImplementedError if x is complex."""
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")

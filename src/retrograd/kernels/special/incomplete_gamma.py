@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from .expansions import chebyshev, in_double_of_two, where_so
 from .gamma import digamma, log_gamma_of_positive, stirling_rest
 from .tables import LOG1PMX
@@ -22,14 +23,14 @@ _NODES = 48
 _EPS = 1e-17
 
 
-def _excess(ratio: Any) -> Any:
+def _excess(ratio: Array) -> Any:
     """u - log(1 + u), without cancellation for small u."""
     u = np.clip(ratio, -0.4, 0.5)
     near = -u * u * chebyshev(LOG1PMX, u, -0.4, 0.5)
     return np.where(u == ratio, near, ratio - np.log1p(ratio))
 
 
-def _weight(a: Any, x: Any) -> Any:
+def _weight(a: Array, x: Array) -> Any:
     """x ** a * exp(-x) / gamma(a + 1)."""
     result = np.empty_like(x)
     large = a >= 10
@@ -39,7 +40,7 @@ def _weight(a: Any, x: Any) -> Any:
     return result
 
 
-def _lower_series(a: Any, x: Any) -> Any:
+def _lower_series(a: Array, x: Array) -> Any:
     """The lower function, if x is not much above a."""
     term, total, n = np.ones_like(x), np.ones_like(x), a
     for _ in range(_STEPS):
@@ -51,7 +52,7 @@ def _lower_series(a: Any, x: Any) -> Any:
     return _weight(a, x) * total
 
 
-def _upper_fraction(a: Any, x: Any) -> Any:
+def _upper_fraction(a: Array, x: Array) -> Any:
     """The upper function, if x is above a and 1, by the modified method of Lentz. Converged elements are removed."""
     weight, result = a * _weight(a, x), np.empty_like(x)
     places = np.arange(x.size)
@@ -77,7 +78,7 @@ def _upper_fraction(a: Any, x: Any) -> Any:
     return weight * result
 
 
-def _upper_series(a: Any, x: Any) -> Any:
+def _upper_series(a: Array, x: Array) -> Any:
     """The upper function if both arguments are small, when the lower function may be close to 1."""
     term, total = np.ones_like(x), np.zeros_like(x)
     for n in range(1, 40):
@@ -93,7 +94,7 @@ def gauss_legendre(count: int) -> tuple[Any, Any]:
     return np.polynomial.legendre.leggauss(count)
 
 
-def _tail(a: Any, x: Any, upper: Any) -> Any:
+def _tail(a: Array, x: Array, upper: Array) -> Any:
     """The integral of the weight for large a, from x upwards or down to 0, until the weight has fallen by exp(-40)."""
     slope = np.abs((a - 1) / x - 1)
     spread = np.sqrt((a - 1) / (x * x))
@@ -109,7 +110,7 @@ def _tail(a: Any, x: Any, upper: Any) -> Any:
     return a * _weight(a, x) / x * total * reach / 2
 
 
-def _lower_and_upper(a: Any, x: Any) -> tuple[Any, Any]:
+def _lower_and_upper(a: Array, x: Array) -> tuple[Any, Any]:
     """Both functions of finite positive arguments. The smaller value has all its digits."""
     lower, upper = np.full_like(x, np.nan), np.full_like(x, np.nan)
     near = (a > 20) & (np.abs(x - a) < 0.3 * a)             # near the diagonal
@@ -127,7 +128,7 @@ def _lower_and_upper(a: Any, x: Any) -> tuple[Any, Any]:
     return np.where(fraction | (near & above), 1 - upper, lower), np.where(near & ~above, 1 - lower, upper)
 
 
-def _regularized(a: Any, x: Any, which: int) -> Any:
+def _regularized(a: Array, x: Array, which: int) -> Any:
     """The lower (0) or upper (1) function, with its limits."""
     result = np.full_like(x, np.nan)
     inside = (a > 0) & (x > 0) & np.isfinite(a) & np.isfinite(x)
@@ -156,7 +157,7 @@ _SERIES_BELOW = 60.0
 _BLOCK, _NODES_OF_SLOPE = 4096, 100     # samples at a time, to save memory; and points of the quadrature
 
 
-def gamma_sample_by_shape(shapes: Any, samples: Any) -> Any:
+def gamma_sample_by_shape(shapes: Array, samples: Array) -> Any:
     """The derivative of each sample by its shape, in the samples' dtype. It is computed in double precision."""
     dtype, (shapes, samples) = samples.dtype, np.broadcast_arrays(shapes, samples)
     a, x = (np.asarray(v, np.float64).ravel() for v in (shapes, samples))
@@ -170,7 +171,7 @@ def gamma_sample_by_shape(shapes: Any, samples: Any) -> Any:
     return result.reshape(samples.shape).astype(dtype)
 
 
-def _by_series(a: Any, x: Any) -> Any:
+def _by_series(a: Array, x: Array) -> Any:
     """x times the sum of x**n / (a (a + 1) … (a + n)) * (digamma(a + n + 1) - log(x))."""
     slope, n = digamma(a) + 1 / a - np.log(x), 0
     term = 1 / a
@@ -183,7 +184,7 @@ def _by_series(a: Any, x: Any) -> Any:
     return x * total
 
 
-def _by_quadrature(a: Any, x: Any) -> Any:
+def _by_quadrature(a: Array, x: Array) -> Any:
     """The integral over the side of x with less of the density, in the logarithm of the variable over x."""
     side = np.where(x > a, 1.0, -1.0)
     off = np.abs(x - a)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F32
+from ...foundations.dtypes import F32, Array
 from ..elementwise.choosing import limited, where_into
 from ..elementwise.elementary import delivered, in_single, times_log
 from ..layout import empty_as
@@ -31,7 +31,7 @@ _CHUNK = 16384
 
 
 @cache
-def _series(dtype: Any) -> Any:
+def _series(dtype: np.dtype[Any]) -> Any:
     """Row k holds the coefficients of the k-th power of the distance from each point, for points from -_END on."""
     points = np.arange(-_END * _GRID, _END * _GRID + 1) / _GRID
     rows = [np.array([math.erf(x) for x in points])]
@@ -45,7 +45,7 @@ def _series(dtype: Any) -> Any:
 
 
 @in_single
-def erf(x: Any, *, out: Any = ...) -> Any:
+def erf(x: Array, *, out: Any = ...) -> Any:
     """2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x."""
     result = empty_as(x, x.dtype) if out is ... else out
     flat = x.reshape(-1)
@@ -59,7 +59,7 @@ def erf(x: Any, *, out: Any = ...) -> Any:
     return result
 
 
-def _erf(x: Any) -> Any:
+def _erf(x: Array) -> Any:
     """erf of a one-dimensional piece that fits the cache."""
     distance = limited(x, -_END, _END)
     point = np.multiply(distance, _GRID, out=...)
@@ -78,7 +78,7 @@ def _erf(x: Any) -> Any:
     return total
 
 
-def scaled_erfc(x: Any) -> Any:
+def scaled_erfc(x: Array) -> Any:
     """exp(x * x) * erfc(x), for float64."""
     value = scaled_erfc_of_positive(np.abs(x))
     below = (x < 0).nonzero()[0]
@@ -86,19 +86,19 @@ def scaled_erfc(x: Any) -> Any:
     return value
 
 
-def scaled_erfc_of_positive(x: Any) -> Any:
+def scaled_erfc_of_positive(x: Array) -> Any:
     """exp(x * x) * erfc(x) for x >= 0: a Chebyshev expansion in (x - 4) / (x + 4), which is 1 at infinity."""
     return chebyshev(tables.ERFCX, 1 - 8 / (x + 4), -1.0, 1.0) / (1 + 2 * x)
 
 
-def _erfc_far(x: Any) -> Any:
+def _erfc_far(x: Array) -> Any:
     """erfc(x) for x >= 1 / 2. The square has two parts; the first is exact, because exp magnifies an error."""
     near = np.rint(x * 64) / 64
     return np.exp(-near * near) * np.exp((near - x) * (near + x)) * scaled_erfc_of_positive(x)
 
 
 @in_double
-def erfc(x: Any) -> Any:
+def erfc(x: Array) -> Any:
     """1 - erf(x), with all its bits even if it is small."""
     return by_parts(x, (x < 0.5, lambda x: 1 - _erf(x)), (x >= 0.5, lambda x: _erfc_far(np.minimum(x, 28))))
 
@@ -120,27 +120,27 @@ ERF_ARGUMENT = [np.array(c, F32) for c in (0.79788464, 0.03633435, -3.3912165e-0
 
 
 @in_double
-def log_ndtr(x: Any) -> Any:
+def log_ndtr(x: Array) -> Any:
     """The logarithm of the probability that a normal variable is at most x."""
     return by_parts(x * math.sqrt(0.5), (x < -1, _log_of_lower), (x >= -1, _log_of_upper))
 
 
-def _log_of_lower(t: Any) -> Any:
+def _log_of_lower(t: Array) -> Any:
     """The logarithm of erfc(-t) / 2, for t below 0."""
     return np.where(t == -np.inf, t, np.log(scaled_erfc_of_positive(-t) / 2) - t * t)
 
 
-def _log_of_upper(t: Any) -> Any:
+def _log_of_upper(t: Array) -> Any:
     """The logarithm of erfc(-t) / 2, for t that is not far below 0."""
     return np.where(t == np.inf, -0.0, np.log1p(-np.exp(-t * t) * scaled_erfc(t) / 2))
 
 
-def _quantile_by_distance(q: Any) -> Any:
+def _quantile_by_distance(q: Array) -> Any:
     """The quantile of q + 1 / 2, for abs(q) up to 3 / 8."""
     return q * chebyshev(tables.NDTRI_MIDDLE, q * q, 0.0, (0.5 - _TAIL) ** 2)
 
 
-def _quantile_of_tail(p: Any) -> Any:
+def _quantile_of_tail(p: Array) -> Any:
     """The quantile of p below 1 / 8, which is negative."""
     r = np.sqrt(-2 * np.log(p))
     rest = by_parts(1 / r, (r < _LEAST, lambda u: chebyshev(tables.NDTRI_NEAR, u, 1 / _LEAST, 1 / _AT_TAIL)),
@@ -149,7 +149,7 @@ def _quantile_of_tail(p: Any) -> Any:
 
 
 @in_double
-def ndtri(p: Any) -> Any:
+def ndtri(p: Array) -> Any:
     """The quantile of p: the x that a normal variable does not exceed with probability p. It is nan outside [0, 1]."""
     return by_parts(p, ((p >= _TAIL) & (p <= 1 - _TAIL), lambda p: _quantile_by_distance(p - 0.5)),
                     ((p >= 0) & (p < _TAIL), _quantile_of_tail),
@@ -157,7 +157,7 @@ def ndtri(p: Any) -> Any:
 
 
 @in_double
-def erfinv(x: Any) -> Any:
+def erfinv(x: Array) -> Any:
     """The inverse of the error function: a scaled quantile of the normal distribution. It is nan outside [-1, 1]."""
     size, half = np.abs(x), math.sqrt(0.5)
     return by_parts(
@@ -166,7 +166,7 @@ def erfinv(x: Any) -> Any:
          lambda x: np.copysign(half * _quantile_of_tail((1 - np.abs(x)) / 2), x)))
 
 
-def twice_ndtr(x: Any) -> Any:
+def twice_ndtr(x: Array) -> Any:
     """1 + erf(x / sqrt(2)), twice the probability that a normal variable is at most x, to the precision of 1.
 
     In single precision, erf is the hyperbolic tangent of a polynomial, because NumPy has vector instructions for tanh.
@@ -186,7 +186,7 @@ def twice_ndtr(x: Any) -> Any:
     return np.add(t, 1, out=t)
 
 
-def entr(x: Any, *, out: Any = ...) -> Any:
+def entr(x: Array, *, out: Any = ...) -> Any:
     """-x * log(x), with 0 at 0 and -inf below 0."""
     value = np.log(x, out=...)
     np.multiply(np.negative(x), value, out=value)
@@ -196,6 +196,6 @@ def entr(x: Any, *, out: Any = ...) -> Any:
     return value if out is ... else delivered(value, out)
 
 
-def xlog1py(x: Any, y: Any, *, out: Any = ...) -> Any:
+def xlog1py(x: Array, y: Array, *, out: Any = ...) -> Any:
     """x * log(1 + y), and 0 if x is 0 and y is not nan."""
     return times_log(x, y, np.log1p(y, out=...), out)

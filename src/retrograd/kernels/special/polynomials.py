@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from .expansions import in_double_of_two, where_so
 
 # A recurrence to a higher degree takes hours. Whether it is needed shows after so many steps: most values are nan then.
@@ -18,11 +19,11 @@ _HIGHEST_DEGREE, _FIRST_STEPS = 1 << 30, 1 << 12
 _LARGEST_HERMITE = {8: 512, 4: 128}     # by bytes per element; a higher degree gives nan, as in PyTorch
 
 
-def _degrees(n: Any) -> Any:
+def _degrees(n: Array) -> Any:
     return np.where(np.isfinite(n), np.trunc(n), -1.0)
 
 
-def _recurrence(x: Any, n: Any, first: Any, following: Callable[..., Any]) -> Any:
+def _recurrence(x: Array, n: Array, first: Array, following: Callable[..., Any]) -> Any:
     """The polynomials of these degrees; degree 0 gives 1. `following(k, x, q, p)` is the polynomial after p and q."""
     n = _degrees(n)
     if n.size and n.min() == n.max():
@@ -47,7 +48,7 @@ def _refuse_endless(degree: float) -> None:
                            "are refused.")
 
 
-def _of_one_degree(x: Any, n: int, first: Any, following: Callable[..., Any]) -> Any:
+def _of_one_degree(x: Array, n: int, first: Array, following: Callable[..., Any]) -> Any:
     """The polynomials for one common degree, without a choice at each step."""
     if n < 1:
         return np.full_like(x, float(n == 0))
@@ -65,7 +66,7 @@ def _chebyshev(first: Callable[[Any], Any], at_ends: Callable[[Any, Any], Any], 
                beyond: int) -> Callable[[Any, Any], Any]:
     """One of the four kinds: by its values at 1 and -1, and within by the angle for degrees above `beyond`."""
 
-    def function(x: Any, n: Any) -> Any:
+    def function(x: Array, n: Array) -> Any:
         whole = _degrees(n)
         closed = (np.abs(x) < 1) & (whole > beyond)
         ends = (np.abs(x) == 1) & (whole > 0)
@@ -79,7 +80,7 @@ def _chebyshev(first: Callable[[Any], Any], at_ends: Callable[[Any, Any], Any], 
     return function
 
 
-def _alternating(sign: Any, even: Any) -> Any:
+def _alternating(sign: Array, even: Array) -> Any:
     """1 at 1. At -1 it is 1 for an even degree and -1 for an odd degree."""
     return np.where((sign > 0) | even, 1.0, -1.0)
 
@@ -106,13 +107,13 @@ shifted_chebyshev_w = in_double_of_two(lambda x, n: _w(2 * x - 1, n), "The polyn
 
 
 @in_double_of_two
-def laguerre_l(x: Any, n: Any) -> Any:
+def laguerre_l(x: Array, n: Array) -> Any:
     """Laguerre's polynomial of degree n at x."""
     return _recurrence(x, n, 1 - x, lambda k, x, q, p: ((2 * k + 1 - x) * q - k * p) / (k + 1))
 
 
 @in_double_of_two
-def legendre_p(x: Any, n: Any) -> Any:
+def legendre_p(x: Array, n: Array) -> Any:
     """Legendre's polynomial of degree n at x."""
     return _recurrence(x, n, x, lambda k, x, q, p: ((2 * k + 1) * x * q - k * p) / (k + 1))
 
@@ -121,7 +122,7 @@ def _hermite(first: Callable[[Any], Any], following: Callable[..., Any], text: s
     """One of the two kinds, with nan for degrees whose values overflow the dtype."""
     kernel = in_double_of_two(lambda x, n: _recurrence(x, n, first(x), following))
 
-    def call(x: Any, n: Any, *, out: Any = ...) -> Any:
+    def call(x: Array, n: Array, *, out: Any = ...) -> Any:
         high = n > _LARGEST_HERMITE[x.dtype.itemsize]
         result = kernel(x, np.where(high, 0.0, n).astype(n.dtype), out=out)
         np.copyto(result, np.nan, where=high)

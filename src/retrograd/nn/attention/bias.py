@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import IntEnum, auto
 from typing import Any
 
+from ...foundations.devices import DeviceLike
 from ...foundations.errors import warn
 from ...tensors.functions.creation.creation import ones
 from ...tensors.tensor import Tensor
@@ -38,13 +39,14 @@ class CausalBias(Tensor):
         if seq_len_q > seq_len_kv and variant is CausalVariant.LOWER_RIGHT:
             warn("Lower right causal bias will produce NaNs in the output when seq_len_q > seq_len_kv!", UserWarning)
 
-    def _materialize(self, device: Any = None) -> Tensor:
+    def _materialize(self, device: DeviceLike | None = None) -> Tensor:
         """The mask of bools (seq_len_q, seq_len_kv). False hides."""
         last = self.seq_len_kv - self.seq_len_q if self.variant is CausalVariant.LOWER_RIGHT else 0
         return ones(self.seq_len_q, self.seq_len_kv, device=device).bool().tril(last)
 
     @classmethod
-    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_function__(cls, func: Any, types: Any, args: tuple[Any, ...] = (),
+                           kwargs: dict[str, Any] | None = None) -> Any:
         """Attention with the mask. All other functions see a tensor without meaning."""
         if func is scaled_dot_product_attention:
             return cls._attention(*args, **kwargs or {})

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from ...foundations.devices import DeviceLike
 from ...foundations.errors import warn
 from ...tensors.functions.creation.creation import ones
 from ...tensors.functions.creation.ranges import arange
@@ -80,7 +81,8 @@ def _indices(sizes: Sequence[int]) -> list[Tensor]:
     return [arange(size).reshape([-1 if at == axis else 1 for at in range(4)]) for axis, size in enumerate(sizes)]
 
 
-def create_mask(mod_fn: MaskMod, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any = None) -> Tensor:
+def create_mask(mod_fn: MaskMod, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int,
+                device: DeviceLike | None = None) -> Tensor:
     """What a mask shows, as bools (B, H, Q_LEN, KV_LEN). None stands for 1.
 
     >>> import retrograd as torch
@@ -115,9 +117,9 @@ class BlockMask:
         return 100 * (1 - computed / math.prod(self.shape))
 
 
-def create_block_mask(mask_mod: MaskMod, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any = None,
-                      BLOCK_SIZE: int | tuple[int, int] = _DEFAULT_SPARSE_BLOCK_SIZE, _compile: bool = False,
-                      separate_full_blocks: bool = True, compute_dq_write_order: bool = False,
+def create_block_mask(mask_mod: MaskMod, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int,
+                      device: DeviceLike | None = None, BLOCK_SIZE: int | tuple[int, int] = _DEFAULT_SPARSE_BLOCK_SIZE,
+                      _compile: bool = False, separate_full_blocks: bool = True, compute_dq_write_order: bool = False,
                       dq_kv_order: bool = True) -> BlockMask:
     """The `BlockMask` of a mask. The last options are accepted, and change nothing."""
     size = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else BLOCK_SIZE

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...foundations.dtypes import dtype as torch_dtype
 from ...foundations.errors import noted, warn
 from ...kernels.random.distributions import exponential
 from ...ops.creation import draw_for, full_beside
@@ -319,7 +320,7 @@ def _dimension(name: str, input: Any, dim: int | None) -> int:
 
 
 @public()
-def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: torch_dtype | None = None) -> Tensor:
     """exp(x) divided by its sum along `dim`. With `dtype` the input is converted first.
 
     >>> import retrograd as torch
@@ -333,13 +334,14 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 
 
 @public()
-def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: torch_dtype | None = None) -> Tensor:
     """The softmax of -x along `dim`. The arguments are those of `softmax`."""
     return over_dim.softmax(-input, _dimension("softmin", input, dim), dtype)
 
 
 @public()
-def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
+                dtype: torch_dtype | None = None) -> Tensor:
     """The logarithm of the softmax along `dim`, computed without overflow. The arguments are those of `softmax`."""
     return over_dim.log_softmax(input, _dimension("log_softmax", input, dim), dtype)
 

@@ -57,7 +57,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return _unusual(input, weight, bias)
 
 
-def _unusual(input: Any, weight: Any, bias: Any) -> Any:
+def _unusual(input: Tensor, weight: Tensor, bias: Tensor | None) -> Any:
     """Inputs of other ranks, composed as PyTorch composes them. Raises RuntimeError for sizes that do not fit."""
     x, w = input._array, weight._array
     if x.ndim == 0 or w.ndim == 0:

@@ -25,7 +25,7 @@ __all__ = ["scaled_dot_product_attention"]
 _attention, _safe_softmax = recorded(ops.attention), recorded(softmax_ops.safe_softmax)
 
 
-def _check(query: Any, key: Any, value: Any, mask: Any, dropout_p: float) -> None:
+def _check(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropout_p: float) -> None:
     q, k, v = query._array, key._array, value._array
     if not q.dtype == k.dtype == v.dtype:
         names = [C_NAMES[array.dtype.name] for array in (q, k, v)]
@@ -42,7 +42,7 @@ def _check(query: Any, key: Any, value: Any, mask: Any, dropout_p: float) -> Non
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p:g}")
 
 
-def _refuse_ints(query: Any, mask: Any) -> None:
+def _refuse_ints(query: Tensor, mask: Tensor | None) -> None:
     """Raises RuntimeError for ints and bools, with the sentence of the first step that fails in PyTorch."""
     dtype = query._array.dtype
     if dtype.kind not in "biu":
@@ -54,7 +54,7 @@ def _refuse_ints(query: Any, mask: Any) -> None:
     raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: float != {C_NAMES[dtype.name]}")
 
 
-def _is_one_op(arrays: list[Any], mask: Any, dropout_p: float, gqa: bool) -> bool:
+def _is_one_op(arrays: list[Any], mask: Tensor | None, dropout_p: float, gqa: bool) -> bool:
     """Whether PyTorch records the attention as one node: these shapes, no dropout, no gradient of a mask."""
     q, k, v = arrays
     if not Allowed.flash or dropout_p or not q.ndim == k.ndim == v.ndim == 4 or not q.size or not k.size:
@@ -76,7 +76,7 @@ def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
         return False
 
 
-def _added(mask: Any, query: Any) -> Any:
+def _added(mask: Tensor | None, query: Tensor) -> Any:
     """A mask that is added to the scores. False in a mask of bools becomes -inf."""
     if mask is None or str(mask.dtype) != "torch.bool":
         return mask
@@ -125,8 +125,8 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn
     return _composed(query, key, value, attn_mask, dropout_p, is_causal, factor, enable_gqa)
 
 
-def _composed(query: Any, key: Any, value: Any, mask: Any, dropout_p: float, causal: bool, scale: float,
-              gqa: bool) -> Any:
+def _composed(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropout_p: float, causal: bool,
+              scale: float, gqa: bool) -> Any:
     """The attention for any number of dimensions, with dropout, and with a gradient of the mask."""
     if causal:
         if mask is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import letter
+from ...foundations.dtypes import Array, letter
 from ...foundations.errors import noted
 from ...ops.basic import beyond
 from ...ops.elementwise import arithmetic
@@ -73,12 +73,13 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, s
     return _negative_log_likelihood(scores, target, weight, ignore_index, reduction)
 
 
-def _along(weight: Any, dim: int, ndim: int) -> Any:
+def _along(weight: Tensor, dim: int, ndim: int) -> Any:
     """A weight for each class, in a shape that broadcasts along `dim`."""
     return weight.view(*[-1 if i == dim else 1 for i in range(ndim)])
 
 
-def _of_probabilities(input: Any, target: Any, dim: int, weight: Any, reduction: str, smoothing: float) -> Any:
+def _of_probabilities(input: Tensor, target: Tensor, dim: int, weight: Tensor | None, reduction: str,
+                      smoothing: float) -> Any:
     classes = input._array.shape[dim] if input.ndim else 1
     if weight is not None and weight._array.shape != (classes,):
         raise RuntimeError(f"cross_entropy: weight tensor should be defined either for all {classes} classes or no "
@@ -96,7 +97,7 @@ def _of_probabilities(input: Any, target: Any, dim: int, weight: Any, reduction:
     return _div_number(total, max(input.numel() // classes, 1)) if reduction == "mean" else total
 
 
-def _smoothed(scores: Any, target: Any, dim: int, weight: Any, ignore_index: int, reduction: str,
+def _smoothed(scores: Tensor, target: Tensor, dim: int, weight: Tensor | None, ignore_index: int, reduction: str,
               smoothing: float) -> Any:
     """The loss of the target's class, mixed with the mean loss of all classes."""
     classes = scores._array.shape[dim]
@@ -114,7 +115,7 @@ def _smoothed(scores: Any, target: Any, dim: int, weight: Any, ignore_index: int
     return _mul_number(hard, 1 - smoothing) + _mul_number(spread, smoothing / classes)
 
 
-def _counted_weight(weight: Any, counted: Any, target: Any) -> Any:
+def _counted_weight(weight: Array, counted: Array, target: Array) -> Any:
     """The sum of the weights of the classes that are counted."""
     return np.asarray(weight[np.where(counted, target, 0)][counted].sum())
 
@@ -139,7 +140,8 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
     return _negative_log_likelihood(input, target, weight, ignore_index, reduction)
 
 
-def _negative_log_likelihood(input: Any, target: Any, weight: Any, ignore_index: int, reduction: str) -> Any:
+def _negative_log_likelihood(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int,
+                             reduction: str) -> Any:
     x, y = input._array, target._array
     if not (x.ndim == 2 and y.ndim == 1 and y.shape[0] == x.shape[0] and y.dtype in _CLASS_TYPES and weight is None):
         _check(x, y, target, input, weight)
@@ -153,7 +155,7 @@ def _negative_log_likelihood(input: Any, target: Any, weight: Any, ignore_index:
     return losses.view(y.shape) if reduction == "none" else losses
 
 
-def _check(x: Any, y: Any, target: Any, input: Any, weight: Any) -> None:
+def _check(x: Any, y: Any, target: Tensor, input: Tensor, weight: Tensor | None) -> None:
     """Raises ValueError or RuntimeError if shapes or dtypes do not fit."""
     if x.ndim == 0:
         raise ValueError("Expected 1 or more dimensions (got 0)")
@@ -223,7 +225,7 @@ def linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *
                          reduction=reduction, label_smoothing=label_smoothing)
 
 
-def _class_shape(input: Any, linear_weight: Any, linear_bias: Any) -> tuple[int, ...]:
+def _class_shape(input: Tensor, linear_weight: Tensor, linear_bias: Any) -> tuple[int, ...]:
     """The number of classes, and the sizes of the choices. Raises RuntimeError if shapes do not fit."""
     given, shape = tuple(input.shape), tuple(linear_weight.shape)
     if len(given) not in (1, 2):
@@ -285,7 +287,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     return plain(beyond(partial(_one_hot, num_classes), classes))
 
 
-def _one_hot(num_classes: int, classes: Any) -> Any:
+def _one_hot(num_classes: int, classes: Array) -> Any:
     """The vectors of classes; -1 stands for as many classes as the greatest class needs."""
     if classes.min() < 0:
         raise noted(RuntimeError("Class values must be non-negative."), given=f"the least class is {classes.min()}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...foundations.dtypes import unimplemented
+from ...foundations.dtypes import Shape, unimplemented
 from ...foundations.errors import noted
 from ...ops.images import convolution as ops
 from ...tensors.arguments.dims import axis_of
@@ -43,7 +43,7 @@ def _window(function: str, kernel_size: Any, dilation: Any, padding: Any, stride
     return kernel, dilation, padding, stride
 
 
-def _positions(sizes: Any, window: Any) -> tuple[int, ...]:
+def _positions(sizes: Shape, window: Any) -> tuple[int, ...]:
     return tuple([(n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, d, p, s in zip(sizes, *window)])
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...foundations.errors import noted
 from ...kernels.networks import ctc as kernels
 from ...ops.networks import ctc as ops
@@ -78,7 +79,7 @@ def _lengths(name: str, lengths: Any) -> Any:
     return array.astype(np.int64).reshape(-1)
 
 
-def _checked(scores: Any, targets: Any, times: Any, lengths: Any, blank: int) -> Any:
+def _checked(scores: Array, targets: Array, times: Array, lengths: Array, blank: int) -> Any:
     """The labels, a row for each sample. Raises RuntimeError for what does not fit."""
     if not scores.size:
         raise RuntimeError("log_probs tensor must not be empty")
@@ -110,7 +111,7 @@ def _checked(scores: Any, targets: Any, times: Any, lengths: Any, blank: int) ->
     return labels
 
 
-def _check_size(targets: Any, count: int, lengths: Any) -> None:
+def _check_size(targets: Array, count: int, lengths: Array) -> None:
     """Raises RuntimeError if the lengths do not fit the number of labels."""
     size = targets.shape[0]
     expected = int(lengths.sum()) if targets.ndim == 1 else count

@@ -52,7 +52,7 @@ def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
     return (functions.feature_alpha_dropout_ if inplace else functions.feature_alpha_dropout)(input, p, training)
 
 
-def _of_channels(input: Any, p: float, training: bool, inplace: bool, batched: bool) -> Any:
+def _of_channels(input: Tensor, p: float, training: bool, inplace: bool, batched: bool) -> Any:
     if batched:
         return (functions.feature_dropout_ if inplace else functions.feature_dropout)(input, p, training)
     if inplace:

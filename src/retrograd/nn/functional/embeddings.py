@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...autograd.grad_mode import no_grad
@@ -23,7 +21,7 @@ __all__ = ["embedding", "embedding_bag"]
 _MODES = {"sum": SUM, "mean": MEAN, "max": MAX}
 
 
-def _no_grad_embedding_renorm_(weight: Any, input: Any, max_norm: float, norm_type: float) -> None:
+def _no_grad_embedding_renorm_(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) -> None:
     with no_grad():
         functions.embedding_renorm_(weight.detach() if local.thread.levels else weight, input, max_norm, norm_type)
 

@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from ...autograd.grad_mode import no_grad
-from ...foundations.dtypes import letter, unimplemented
+from ...foundations.dtypes import Array, letter, unimplemented
 from ...foundations.errors import noted, warn
 from ...kernels.shape import common_shape
 from ...ops.basic import check_values
@@ -35,7 +35,7 @@ _mse_loss, _smooth_l1, _huber = recorded(ops.mse_loss), recorded(ops.smooth_l1_l
 _bce, _bce_with_logits = recorded(ops.binary_cross_entropy), recorded(ops.binary_cross_entropy_with_logits)
 
 
-def _same_shapes(name: str, input: Any, target: Any) -> tuple[Any, Any]:
+def _same_shapes(name: str, input: Tensor, target: Tensor) -> tuple[Any, Any]:
     """Input and target in one shape. Warns if one of them has to be broadcast."""
     x, y = of_both(name, input, target)
     if y.shape == x.shape:
@@ -62,14 +62,14 @@ def _reduction_of(reduction: str, size_average: Any, reduce: Any, weight: Any) -
     return checked_reduction(reduction, size_average, reduce)
 
 
-def _check_weight(name: str, weight: Any, input: Any) -> None:
+def _check_weight(name: str, weight: Tensor, input: Tensor) -> None:
     """Raises ValueError unless there is one weight for each element of the input as given."""
     check_tensor(name, weight, "weight", 3)
     if weight.shape != input.shape:
         raise ValueError("Weights and input must have the same size.")
 
 
-def _weighted(loss: Any, weight: Any, reduction: str) -> Any:
+def _weighted(loss: Tensor, weight: Tensor, reduction: str) -> Any:
     """The losses of all elements, reduced with weights."""
     if reduction == "mean":
         return (loss * weight).sum() / weight.sum()
@@ -301,12 +301,12 @@ def gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor | float, full: 
     return reduced(loss, reduction)
 
 
-def _check_not_negative(var: Any) -> None:
+def _check_not_negative(var: Array) -> None:
     if (var < 0).any():
         raise ValueError("var has negative entry/entries")
 
 
-def _variances(input: Any, var: Any) -> Any:
+def _variances(input: Tensor, var: Any) -> Any:
     """The variances as a tensor that broadcasts with the input."""
     if isinstance(var, float):
         if var < 0:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...foundations.errors import noted
 from ...kernels.shape import common_shape
 from ...ops.basic import check_values
@@ -141,8 +142,8 @@ def triplet_margin_with_distance_loss(
     return _triplet(anchor, positive, negative, distance_function or pairwise_distance, margin, swap, reduction)
 
 
-def _triplet(anchor: Any, positive: Any, negative: Any, distance: Callable[[Any, Any], Any], margin: float, swap: bool,
-             reduction: str) -> Any:
+def _triplet(anchor: Tensor, positive: Tensor, negative: Tensor, distance: Callable[[Any, Any], Any], margin: float,
+             swap: bool, reduction: str) -> Any:
     ranks = anchor.ndim, positive.ndim, negative.ndim
     if len({*ranks}) > 1:
         raise RuntimeError("The anchor, positive, and negative tensors are expected to have the same number of "
@@ -212,7 +213,7 @@ def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float =
     return _multi_margin(input, target, weight, p, margin, reduction)
 
 
-def _rows_and_classes(x: Any) -> tuple[int, int]:
+def _rows_and_classes(x: Array) -> tuple[int, int]:
     """The numbers of samples and of classes. Raises RuntimeError for more dimensions and for no classes."""
     if x.ndim > 2 or (x.ndim and not x.shape[-1]):
         raise RuntimeError("Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
@@ -220,12 +221,12 @@ def _rows_and_classes(x: Any) -> tuple[int, int]:
     return (x.shape[0] if x.ndim == 2 else 1), (x.shape[-1] if x.ndim else 1)
 
 
-def _check_classes(target: Any, classes: int, complaint: str, lowest: int = 0) -> None:
+def _check_classes(target: Tensor, classes: int, complaint: str, lowest: int = 0) -> None:
     y = target._array
     if y.dtype != np.int64:
         raise RuntimeError(f"expected scalar type Long but found {target.dtype.legacy}")
 
-    def test(y: Any) -> None:
+    def test(y: Array) -> None:
         if y.size and not (lowest <= y.min() and y.max() < classes):
             raise noted(
                 RuntimeError(f"{complaint}"),

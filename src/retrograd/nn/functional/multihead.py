@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from ...foundations.dtypes import bool_
+from ...foundations.dtypes import bool_, dtype as torch_dtype
 from ...foundations.errors import warn
 from ...tensors.arguments.options import check_tensor
 from ...tensors.functions.creation import creation
@@ -33,8 +33,8 @@ class _Masks(NamedTuple):
                         for mask in self])
 
 
-def _mha_shape_check(query: Any, key: Any, value: Any, key_padding_mask: Any, attn_mask: Any,
-                     num_heads: int) -> bool:
+def _mha_shape_check(query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None,
+                     attn_mask: Tensor | None, num_heads: int) -> bool:
     """Whether the query has a batch. Raises AssertionError if the other tensors do not fit the query."""
     rank = query.dim()
     if rank not in (2, 3):
@@ -64,8 +64,8 @@ def _none_or_dtype(input: Tensor | None) -> Any:
     raise RuntimeError("input to _none_or_dtype() must be None or torch.Tensor")
 
 
-def _canonical_mask(mask: Tensor | None, mask_name: str, other_type: Any, other_name: str, target_type: Any,
-                    check_other: bool = True) -> Tensor | None:
+def _canonical_mask(mask: Tensor | None, mask_name: str, other_type: torch_dtype | None, other_name: str,
+                    target_type: Any, check_other: bool = True) -> Tensor | None:
     """A mask that is added. True in a mask of bools, which hides, becomes -inf, of dtype `target_type`.
 
     Warns if another mask has the dtype `other_type`. Raises AssertionError for a mask of ints.
@@ -84,7 +84,7 @@ def _canonical_mask(mask: Tensor | None, mask_name: str, other_type: Any, other_
     return creation.zeros(mask.shape, dtype=target_type).masked_fill_(mask, -math.inf)
 
 
-def _masks(attention: Any, keys: Any, dtype: Any, causal: bool, hinted: bool) -> _Masks:
+def _masks(attention: Tensor | None, keys: Tensor | None, dtype: torch_dtype, causal: bool, hinted: bool) -> _Masks:
     """Both masks as masks that are added. There is no attention mask if it is enough to know that it is causal."""
     if causal and attention is None:
         raise RuntimeError("Need attn_mask if specifying the is_causal hint. You may use the Transformer module "
@@ -110,12 +110,12 @@ def _in_projection_packed(q: Tensor, k: Tensor, v: Tensor, w: Tensor,
     return linear(q, weights[0], biases[0]), linear(k, weights[1], biases[1]), linear(v, weights[2], biases[2])
 
 
-def _taken_apart(joint: Any, number: int, size: int) -> Any:
+def _taken_apart(joint: Tensor, number: int, size: int) -> Any:
     """The results of several weights (…, number * size) as (number, …, size)."""
     return joint.unflatten(-1, (number, size)).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
 
 
-def _biases(joint: Any) -> Any:
+def _biases(joint: Tensor | None) -> Any:
     return (None,) * 3 if joint is None else joint.chunk(3)
 
 
@@ -132,7 +132,7 @@ def _in_projection(q: Tensor, k: Tensor, v: Tensor, w_q: Tensor, w_k: Tensor, w_
     return linear(q, w_q, b_q), linear(k, w_k, b_k), linear(v, w_v, b_v)
 
 
-def _projected(query: Any, key: Any, value: Any, joint: Any, bias: Any, apart: Any) -> Any:
+def _projected(query: Tensor, key: Tensor, value: Tensor, joint: Tensor | None, bias: Tensor | None, apart: Any) -> Any:
     """Queries, keys and values, by the three weights in `apart`, or else by the weight `joint`."""
     if apart is None:
         if joint is None:
@@ -144,7 +144,7 @@ def _projected(query: Any, key: Any, value: Any, joint: Any, bias: Any, apart: A
     return _in_projection(query, key, value, *apart, *_biases(bias))
 
 
-def _checked_mask(mask: Any, target: int, source: int, stack: int) -> Any:
+def _checked_mask(mask: Tensor | None, target: int, source: int, stack: int) -> Any:
     """An attention mask with three dimensions. Raises RuntimeError if its sizes do not fit."""
     if mask is None:
         return None
@@ -156,7 +156,8 @@ def _checked_mask(mask: Any, target: int, source: int, stack: int) -> Any:
     return mask.unsqueeze(0) if mask.dim() == 2 else mask
 
 
-def _with_biases(k: Any, v: Any, masks: _Masks, bias_k: Any, bias_v: Any, static: bool) -> tuple[Any, Any, _Masks]:
+def _with_biases(k: Tensor, v: Tensor, masks: _Masks, bias_k: Tensor | None, bias_v: Tensor | None,
+                 static: bool) -> tuple[Any, Any, _Masks]:
     """Keys and values with one more row, which is the same for the whole batch."""
     if bias_k is None and bias_v is None:
         return k, v, masks
@@ -169,7 +170,7 @@ def _with_biases(k: Any, v: Any, masks: _Masks, bias_k: Any, bias_v: Any, static
     return k, v, masks.longer()
 
 
-def _heads(x: Any, given: Any, stack: int, size: int, name: str) -> Any:
+def _heads(x: Tensor, given: Any, stack: int, size: int, name: str) -> Any:
     """A projection as a stack of heads; a stack that is given is checked and taken instead."""
     if given is None:
         return x.view(x.shape[0], stack, size).transpose(0, 1)
@@ -195,7 +196,7 @@ def _merged(masks: _Masks, batch: int, heads: int, source: int) -> Any:
     return keys if masks.attention is None else masks.attention + keys
 
 
-def _check_sizes(query: Any, key: Any, value: Any, size: int, heads: int, apart: bool) -> None:
+def _check_sizes(query: Tensor, key: Tensor, value: Tensor, size: int, heads: int, apart: bool) -> None:
     found = query.shape[-1]
     if found != size:
         raise AssertionError(f"was expecting embedding dimension of {size}, but got {found}")
@@ -207,7 +208,7 @@ def _check_sizes(query: Any, key: Any, value: Any, size: int, heads: int, apart:
         raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
 
 
-def _weighted(q: Any, k: Any, v: Any, mask: Any, dropout_p: float) -> tuple[Any, Any]:
+def _weighted(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout_p: float) -> tuple[Any, Any]:
     """Attention of a stack of heads, and its weights."""
     q = q * math.sqrt(1.0 / q.shape[-1])
     scores = matrix.bmm(q, k.transpose(-2, -1)) if mask is None else (
@@ -218,7 +219,8 @@ def _weighted(q: Any, k: Any, v: Any, mask: Any, dropout_p: float) -> tuple[Any,
     return matrix.bmm(weights, v), weights
 
 
-def _unweighted(q: Any, k: Any, v: Any, mask: Any, dropout_p: float, causal: bool, batch: int, heads: int) -> Any:
+def _unweighted(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout_p: float, causal: bool, batch: int,
+                heads: int) -> Any:
     """The attention without its weights: (L * batch, heads * size)."""
     if mask is not None:
         mask = mask.unsqueeze(0) if mask.shape[0] == 1 else mask.view(batch, heads, -1, mask.shape[-1])

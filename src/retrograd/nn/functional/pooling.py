@@ -83,7 +83,7 @@ def _avg_pool(dims: int) -> Callable[..., Any]:
 avg_pool2d, avg_pool3d = _avg_pool(2), _avg_pool(3)
 
 
-def _sizes(name: str, input: Any, output_size: Any, dims: int) -> tuple[int, ...]:
+def _sizes(name: str, input: Tensor, output_size: Any, dims: int) -> tuple[int, ...]:
     """The output sizes. None stands for the size of the input, and one int stands for all sizes."""
     check_tensor(name, input)
     if not isinstance(output_size, (tuple, list)):

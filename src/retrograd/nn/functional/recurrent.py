@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ...foundations.dtypes import I64, dtype as torch_dtype, letter
+from ...foundations.dtypes import I64, Shape, dtype as torch_dtype, letter
 from ...foundations.errors import noted
 from ...ops.indexing.indexing import select
 from ...ops.networks import recurrent as ops
@@ -114,7 +114,7 @@ def _parameters(given: Sequence[Any], biases: bool, projected: bool) -> tuple[An
     return w_ih, w_hh, rest[0] if biases else None, rest[1] if biases else None, rest[-1] if projected else None
 
 
-def _sizes(batch_sizes: Any, data: Any) -> tuple[int, ...]:
+def _sizes(batch_sizes: Tensor, data: Tensor) -> tuple[int, ...]:
     """How many packed sequences are present at each step."""
     array = batch_sizes._array
     if array.dtype != I64:
@@ -134,7 +134,7 @@ def _sizes(batch_sizes: Any, data: Any) -> tuple[int, ...]:
     return sizes
 
 
-def _check_layer(x: Any, sizes: Any, states: Sequence[Any], weights: Any) -> None:
+def _check_layer(x: Tensor, sizes: Shape | None, states: Sequence[Any], weights: Any) -> None:
     """Raise RuntimeError unless the input, the states and the parameters of a layer fit together."""
     w_ih, w_hh, *others, w_hr = weights
     array = x._array
@@ -207,7 +207,7 @@ def _whole(call: _Padded | _Packed, hidden: Sequence[Any], layer: Callable[..., 
     return output, *last
 
 
-def _lstm_layer(x: Any, states: Any, weights: Any, sizes: Any, reverse: bool) -> Any:
+def _lstm_layer(x: Tensor, states: Sequence[Tensor], weights: Any, sizes: Shape | None, reverse: bool) -> Any:
     refuse_integers(x)
     *others, w_hr = weights
     if w_hr is None:
@@ -215,7 +215,7 @@ def _lstm_layer(x: Any, states: Any, weights: Any, sizes: Any, reverse: bool) ->
     return _projected(x, *others, *states, w_hr, sizes, reverse)
 
 
-def _rnn_refuses(x: Any, states: Any, weights: Any, tanh: bool) -> None:
+def _rnn_refuses(x: Tensor, states: Sequence[Tensor], weights: Any, tanh: bool) -> None:
     """Raise PyTorch's error if a plain layer does not exist for the dtype of its input."""
     if letter(x._array.dtype) == "c" and not tanh:
         raise NotImplementedError("clamp is not supported for complex types")
@@ -228,7 +228,7 @@ def _rnn_refuses(x: Any, states: Any, weights: Any, tanh: bool) -> None:
 def _by(op: Callable[..., Any]) -> Callable[..., Any]:
     """The layer of a network whose only state is the output."""
 
-    def layer(x: Any, states: Any, weights: Any, sizes: Any, reverse: bool) -> Any:
+    def layer(x: Tensor, states: Sequence[Tensor], weights: Any, sizes: Shape | None, reverse: bool) -> Any:
         if op is _gru:
             refuse_integers(x)
         elif letter(x._array.dtype) != "f":

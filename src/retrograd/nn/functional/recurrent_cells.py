@@ -23,7 +23,7 @@ __all__ = ["gru_cell", "lstm_cell", "rnn_relu_cell", "rnn_tanh_cell"]
 _gates = recorded(gates_apart)
 
 
-def _check(input: Any, states: Sequence[Any], w_ih: Any, w_hh: Any) -> None:
+def _check(input: Tensor, states: Sequence[Any], w_ih: Tensor, w_hh: Tensor) -> None:
     """Raise RuntimeError unless the sizes of the input and of the states fit the weights and each other."""
     if input.ndim < 2:
         raise _no_features()
@@ -40,7 +40,7 @@ def _check(input: Any, states: Sequence[Any], w_ih: Any, w_hh: Any) -> None:
                                f"{w_hh.shape[1]}")
 
 
-def refuse_integers(x: Any) -> None:
+def refuse_integers(x: Tensor) -> None:
     """Raise PyTorch's error if gates with a sigmoid do not exist for the dtype of the input."""
     if letter(x._array.dtype) not in "fc":
         if letter(x._array.dtype) == "b":

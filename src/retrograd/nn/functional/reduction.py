@@ -14,7 +14,7 @@ __all__ = ["REDUCTIONS", "checked_reduction", "of_both", "reduced"]
 REDUCTIONS = frozenset(("mean", "sum", "none"))
 
 
-def of_both(name: str, input: Any, target: Any) -> tuple[Any, Any]:
+def of_both(name: str, input: Tensor, target: Tensor) -> tuple[Any, Any]:
     """The arrays of input and target. Raises TypeError if one of them is no tensor."""
     try:
         return input._array, target._array
@@ -40,6 +40,6 @@ def checked_reduction(reduction: str, size_average: Any = None, reduce: Any = No
     return reduction
 
 
-def reduced(loss: Any, reduction: str) -> Tensor:
+def reduced(loss: Tensor, reduction: str) -> Tensor:
     """The mean or the sum of the losses of all elements; the losses themselves for "none"."""
     return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array, Shape
 from ...kernels.random.distributions import uniform
 from ...ops.basic import beyond, check_values
 from ...ops.creation import draw_for
@@ -35,7 +36,8 @@ def _all(name: str, argument: str, value: Any, dims: int) -> tuple[int, ...]:
     return sizes * dims if len(sizes) == 1 and not isinstance(value, (tuple, list)) else sizes
 
 
-def _unpool_output_size(input: Any, kernel_size: Any, stride: Any, padding: Any, output_size: Any) -> list[int]:
+def _unpool_output_size(input: Tensor, kernel_size: Shape, stride: Shape, padding: Shape,
+                        output_size: Any) -> list[int]:
     """The sizes of the tensor that was pooled: the given sizes, or the smallest sizes that are possible."""
     dims, shape = len(kernel_size), input.shape
     default = [(shape[i - dims] - 1) * stride[i] + kernel_size[i] - 2 * padding[i] for i in range(dims)]
@@ -52,7 +54,7 @@ def _unpool_output_size(input: Any, kernel_size: Any, stride: Any, padding: Any,
     return [*output_size]
 
 
-def _check_places(input: Any, indices: Any, to: Any, dims: int) -> None:
+def _check_places(input: Tensor, indices: Tensor, to: tuple[int, ...], dims: int) -> None:
     x, at = input._array, indices._array
     if at.dtype.name != "int64":
         found = f" but got: {indices.dtype.legacy}" if dims == 2 else ". Convert them with .long()."
@@ -66,7 +68,7 @@ def _check_places(input: Any, indices: Any, to: Any, dims: int) -> None:
     if x.size:
         check_type(f"max_unpool{dims}d", x, "f")
 
-    def test(at: Any) -> None:
+    def test(at: Array) -> None:
         wrong = at[(at < 0) | (at >= math.prod(to))]
         if wrong.size:
             raise RuntimeError(f"Found an invalid max index: {wrong[0]} (output volumes are of size {shown(to)})")
@@ -105,7 +107,7 @@ def _max_unpool(dims: int) -> Callable[..., Any]:
 max_unpool1d, max_unpool2d, max_unpool3d = _max_unpool(1), _max_unpool(2), _max_unpool(3)
 
 
-def _samples(name: str, input: Any, given: Any, dims: int) -> Any:
+def _samples(name: str, input: Tensor, given: Tensor | None, dims: int) -> Any:
     """The random numbers that place the windows of each image: given, or drawn as PyTorch draws them."""
     x = input._array
     images = x.shape[:-dims] if x.ndim == dims + 2 else (1, x.shape[0])
@@ -125,7 +127,7 @@ def _samples(name: str, input: Any, given: Any, dims: int) -> Any:
     return plain(beyond(lambda given: np.ascontiguousarray(given[:images[0]]).reshape(*x.shape[:-dims], dims), samples))
 
 
-def _fractional_sizes(name: str, input: Any, output_size: Any, output_ratio: Any, dims: int) -> tuple[int, ...]:
+def _fractional_sizes(name: str, input: Tensor, output_size: Any, output_ratio: Any, dims: int) -> tuple[int, ...]:
     if output_size is None:
         if output_ratio is None:
             raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
@@ -137,7 +139,7 @@ def _fractional_sizes(name: str, input: Any, output_size: Any, output_ratio: Any
     return _all(name, "output_size", output_size, dims)
 
 
-def _check_fractional(name: str, shape: Any, kernel: Any, to: Any, dims: int) -> None:
+def _check_fractional(name: str, shape: Any, kernel: tuple[int, ...], to: tuple[int, ...], dims: int) -> None:
     """Raises RuntimeError for sizes that do not fit."""
     for argument, sizes in (("kernel_size", kernel), ("output_size", to)):
         if len(sizes) != dims:

@@ -10,8 +10,8 @@ from ...tensors.functions.linalg.contraction import einsum
 from ...tensors.tensor import Tensor
 
 
-def _summed(x: Any, size: int, before: int, always: tuple[int, ...] = ()) -> Any:
-    """For each channel of x (N, C, H, W) the sum over `size` channels, of which so many stand `before` it.
+def _summed(x: Tensor, size: int, before: int, always: tuple[int, ...] = ()) -> Any:
+    """For each channel of x (N, C, H, W) the sum over `size` channels. `before` of them come before the channel.
 
     Channels in `always` belong to every sum.
     """
@@ -28,7 +28,7 @@ class CrossMapLRN2d(Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> Tensor:
+    def forward(ctx: Any, input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> Tensor:
         """input / (k + alpha / size * sum of squares over the nearest channels) ** beta."""
         if input.dim() != 4:
             raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
@@ -41,7 +41,7 @@ class CrossMapLRN2d(Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, grad_output: Any) -> Any:
+    def backward(ctx: Any, grad_output: Tensor) -> Any:
         """PyTorch's rule."""
         (size, alpha, beta), (input, output, scale) = ctx.options, ctx.saved_tensors
         sums = _summed(grad_output * output / scale, size, min((size + 1) // 2, size - 1))

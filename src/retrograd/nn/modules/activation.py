@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...foundations.devices import DeviceLike
+from ...foundations.dtypes import dtype as torch_dtype
 from ...foundations.errors import warn
 from ...tensors.functions.elementwise.elementary import sigmoid, tanh
 from ...tensors.tensor import Tensor
@@ -322,7 +324,8 @@ class PReLU(Layer):
     weight = Member("_parameters")
     _options_text = "num_parameters={self.num_parameters}"
 
-    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
+    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: DeviceLike | None = None,
+                 dtype: torch_dtype | None = None) -> None:
         super().__init__()
         self.num_parameters, self.init = num_parameters, init
         self.weight = uninitialized((num_parameters,), device, dtype)

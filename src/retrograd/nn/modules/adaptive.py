@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from ...foundations.devices import DeviceLike
+from ...foundations.dtypes import dtype as torch_dtype
 from ...tensors.functions.reductions import argmax
 from ...tensors.tensor import Tensor
 from ..borrowed import borrowing
@@ -47,7 +49,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     """
 
     def __init__(self, in_features: int, n_classes: int, cutoffs: Sequence[int], div_value: float = 4.0,
-                 head_bias: bool = False, device: Any = None, dtype: Any = None) -> None:
+                 head_bias: bool = False, device: DeviceLike | None = None, dtype: torch_dtype | None = None) -> None:
         super().__init__()
         limits = list(cutoffs)
         if not limits:
@@ -75,7 +77,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             for layer in cluster.children():
                 layer.reset_parameters()
 
-    def _check(self, input: Any, target: Any) -> None:
+    def _check(self, input: Tensor, target: Tensor) -> None:
         """Raises RuntimeError if input and target do not fit each other."""
         if target.dim() == 1 and input.size(0) != target.size(0):
             raise RuntimeError("Input and target should have the same size in the batch dimension.")
@@ -113,7 +115,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         loss = (-output).mean()
         return _ASMoutput(output.squeeze(0) if alone else output, loss)
 
-    def _get_full_log_prob(self, input: Any, head_output: Any) -> Tensor:
+    def _get_full_log_prob(self, input: Tensor, head_output: Tensor) -> Tensor:
         """The log-probabilities of all classes, of inputs and of what the head makes of them."""
         head = log_softmax(head_output, 1)
         found: Tensor = input.new_empty((head_output.shape[0], self.n_classes))

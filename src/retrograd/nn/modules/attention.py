@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...autograd.grad_mode import is_grad_enabled
+from ...foundations.devices import DeviceLike
+from ...foundations.dtypes import dtype as torch_dtype
 from ...tensors.arguments.options import check_tensor
 from ...tensors.tensor import Tensor
 from .. import init
@@ -44,7 +46,8 @@ class MultiheadAttention(Module):
 
     def __init__(self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True,
                  add_bias_kv: bool = False, add_zero_attn: bool = False, kdim: int | None = None,
-                 vdim: int | None = None, batch_first: bool = False, device: Any = None, dtype: Any = None) -> None:
+                 vdim: int | None = None, batch_first: bool = False, device: DeviceLike | None = None,
+                 dtype: torch_dtype | None = None) -> None:
         if embed_dim <= 0 or num_heads <= 0:
             raise ValueError(f"embed_dim and num_heads must be greater than 0, got embed_dim={embed_dim} and "
                              f"num_heads={num_heads} instead")
@@ -135,7 +138,7 @@ def learns(module: Module, input: Tensor) -> bool:
     return is_grad_enabled() and any([x.requires_grad for x in (input, *module.parameters())])
 
 
-def _swapped(query: Any, key: Any, value: Any) -> tuple[Any, Any, Any]:
+def _swapped(query: Tensor, key: Tensor, value: Tensor) -> tuple[Any, Any, Any]:
     """The three tensors with the batch second. Tensors that are the same object stay the same object."""
     turned = key.transpose(1, 0)
     return (turned if query is key else query.transpose(1, 0), turned,

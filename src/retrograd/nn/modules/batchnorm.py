@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ...foundations.dtypes import int64
+from ...foundations.devices import DeviceLike
+from ...foundations.dtypes import dtype as torch_dtype, int64
 from ...foundations.names import reached
 from ...tensors.functions.creation.creation import empty, zeros
 from ...tensors.tensor import Tensor
@@ -40,7 +41,8 @@ class _NormBase(_Affine):
                      "bias={bias}, track_running_stats={self.track_running_stats}")
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
-                 track_running_stats: bool = True, device: Any = None, dtype: Any = None, *, bias: bool = True) -> None:
+                 track_running_stats: bool = True, device: DeviceLike | None = None, dtype: torch_dtype | None = None,
+                 *, bias: bool = True) -> None:
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
@@ -62,7 +64,7 @@ class _NormBase(_Affine):
         self.reset_running_stats()
         super().reset_parameters()
 
-    def _check_input_dim(self, input: Any) -> None:
+    def _check_input_dim(self, input: Tensor) -> None:
         """Raises ValueError for another number of dimensions."""
         if input.dim() not in self._ranks:
             expected = " or ".join(f"{rank}D" for rank in self._ranks)
@@ -96,7 +98,8 @@ class _BatchNorm(_NormBase):
         return self._normalized(input, self.running_mean if used else None, self.running_var if used else None,
                                 by_batch, factor)
 
-    def _normalized(self, input: Tensor, mean: Any, variance: Any, by_batch: bool, factor: float) -> Tensor:
+    def _normalized(self, input: Tensor, mean: Tensor | None, variance: Tensor | None, by_batch: bool,
+                    factor: float) -> Tensor:
         return functional.batch_norm(input, mean, variance, self.weight, self.bias, by_batch, factor, self.eps)
 
 
@@ -144,8 +147,8 @@ class SyncBatchNorm(_BatchNorm):
     """
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
-                 track_running_stats: bool = True, process_group: Any = None, device: Any = None, dtype: Any = None, *,
-                 bias: bool = True) -> None:
+                 track_running_stats: bool = True, process_group: Any = None, device: DeviceLike | None = None,
+                 dtype: torch_dtype | None = None, *, bias: bool = True) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
         self.process_group = process_group
 
@@ -158,7 +161,7 @@ class SyncBatchNorm(_BatchNorm):
                 return found
         return super()._normalized(input, mean, variance, by_batch, factor)
 
-    def _check_input_dim(self, input: Any) -> None:
+    def _check_input_dim(self, input: Tensor) -> None:
         """Raises ValueError for an input without channels."""
         if input.dim() < 2:
             raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
@@ -167,7 +170,7 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
-        """The module with a `SyncBatchNorm` in the place of each batch normalization. They share their parameters."""
+        """The module with a `SyncBatchNorm` in place of each batch normalization. They share their parameters."""
         converted = module
         if isinstance(module, _BatchNorm):
             converted = SyncBatchNorm(module.num_features, module.eps, module.momentum, module.affine,
@@ -195,7 +198,7 @@ class _LazyNormBase(LazyModuleMixin):
     running_var: Any
 
     def __init__(self, eps: float = 1e-5, momentum: Any = 0.1, affine: bool = True, track_running_stats: bool = True,
-                 device: Any = None, dtype: Any = None, *, bias: bool = True) -> None:
+                 device: DeviceLike | None = None, dtype: torch_dtype | None = None, *, bias: bool = True) -> None:
         super().__init__(0, eps, momentum, False, False, device, dtype, bias=bias)
         self.affine, self.track_running_stats = affine, track_running_stats
         if affine:

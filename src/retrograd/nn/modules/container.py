@@ -78,7 +78,7 @@ class _Series(Module):
         self.add_module(str(len(self)), module)
         return self
 
-    def insert(self: Any, index: int, module: Module) -> Any:
+    def insert(self: Module, index: int, module: Module) -> Any:
         """Put a module before the module at `index`. Returns the container."""
         if not isinstance(module, Module):
             raise noted(
@@ -142,10 +142,10 @@ class Sequential(_Series):
             return type(self)(OrderedDict([*self._modules.items()][index]))
         return self._modules[self._key(index)]
 
-    def __add__(self, other: Any) -> Sequential:
+    def __add__(self, other: Module) -> Sequential:
         return Sequential(*self, *_summand(other))
 
-    def __iadd__(self, other: Any) -> Sequential:
+    def __iadd__(self, other: Module) -> Sequential:
         return self.extend(_summand(other))
 
     def __mul__(self, other: int) -> Sequential:
@@ -159,7 +159,7 @@ class Sequential(_Series):
         return self.extend([module for _ in range(other - 1) for module in self])
 
 
-def _summand(other: Any) -> list[Module]:
+def _summand(other: Module) -> list[Module]:
     """The modules of a Sequential. Raises ValueError for any other value."""
     if not isinstance(other, Sequential):
         raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...foundations.devices import DeviceLike
+from ...foundations.dtypes import dtype as torch_dtype
 from ...tensors.functions.images import convolution as functional
 from ...tensors.functions.images.padding import pad
 from ...tensors.tensor import Tensor
@@ -28,7 +30,8 @@ class _ConvNd(Weighted):
     transposed = False
 
     def _set_up(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
-                output_padding: Any, groups: int, bias: bool, padding_mode: str, device: Any, dtype: Any) -> None:
+                output_padding: Any, groups: int, bias: bool, padding_mode: str, device: DeviceLike | None,
+                dtype: Any) -> None:
         dims = self.dims
         if groups <= 0:
             raise ValueError("groups must be a positive integer")
@@ -69,8 +72,8 @@ class _Forward(_ConvNd):
     """A convolution of any number of dimensions."""
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
-                 dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None,
-                 dtype: Any = None) -> None:
+                 dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros",
+                 device: DeviceLike | None = None, dtype: torch_dtype | None = None) -> None:
         super().__init__()
         self._set_up(in_channels, out_channels, kernel_size, stride, padding, dilation, 0, groups, bias, padding_mode,
                      device, dtype)
@@ -135,7 +138,8 @@ class _ConvTransposeNd(_ConvNd):
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
                  output_padding: Any = 0, groups: int = 1, bias: bool = True, dilation: Any = 1,
-                 padding_mode: str = "zeros", device: Any = None, dtype: Any = None) -> None:
+                 padding_mode: str = "zeros", device: DeviceLike | None = None,
+                 dtype: torch_dtype | None = None) -> None:
         super().__init__()
         if padding_mode != "zeros":
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
@@ -148,7 +152,7 @@ class _ConvTransposeNd(_ConvNd):
         return self._function(input, self.weight, self.bias, self.stride, self.padding, extra, self.groups,
                               self.dilation)
 
-    def _extra(self, input: Any, output_size: list[int]) -> list[int]:
+    def _extra(self, input: Tensor, output_size: list[int]) -> list[int]:
         """What `output_size` adds to the smallest possible size. Raises ValueError for impossible sizes."""
         dims = self.dims
         others = 2 if input.ndim == dims + 2 else 1
@@ -196,7 +200,7 @@ class _LazyConvXdMixin(LazyModuleMixin):
     weight: Any
     bias: Any
 
-    def _begin_lazily(self, out_channels: int, bias: bool, device: Any, dtype: Any) -> None:
+    def _begin_lazily(self, out_channels: int, bias: bool, device: DeviceLike | None, dtype: Any) -> None:
         """Put uninitialized parameters in place of the empty ones."""
         self.weight = UninitializedParameter(device=device, dtype=dtype)
         self.out_channels = out_channels
@@ -204,7 +208,7 @@ class _LazyConvXdMixin(LazyModuleMixin):
             self.bias = UninitializedParameter(device=device, dtype=dtype)
 
     def reset_parameters(self) -> None:
-        """Draw weight and bias anew, if they have a shape."""
+        """Draw a new weight and a new bias if they have a shape."""
         if not self.has_uninitialized_params() and self.in_channels != 0:
             super().reset_parameters()                                            # type: ignore[misc]
 
@@ -233,8 +237,8 @@ class _LazyConvXdMixin(LazyModuleMixin):
 
 class _LazyForward(_LazyConvXdMixin):
     def __init__(self, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-                 groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None,
-                 dtype: Any = None) -> None:
+                 groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: DeviceLike | None = None,
+                 dtype: torch_dtype | None = None) -> None:
         super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode)
         self._begin_lazily(out_channels, bias, device, dtype)
 
@@ -242,7 +246,7 @@ class _LazyForward(_LazyConvXdMixin):
 class _LazyTransposed(_LazyConvXdMixin):
     def __init__(self, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
                  groups: int = 1, bias: bool = True, dilation: Any = 1, padding_mode: str = "zeros",
-                 device: Any = None, dtype: Any = None) -> None:
+                 device: DeviceLike | None = None, dtype: torch_dtype | None = None) -> None:
         super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode)
         self._begin_lazily(out_channels, bias, device, dtype)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ...foundations.devices import DeviceLike
+from ...foundations.dtypes import dtype as torch_dtype
 from ...foundations.errors import warn
 from ...tensors.tensor import Tensor
 from ..borrowed import borrowing
@@ -18,8 +20,8 @@ if not TYPE_CHECKING:
 
 class _InstanceNorm(_NormBase):
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = False,
-                 track_running_stats: bool = False, device: Any = None, dtype: Any = None, *,
-                 bias: bool = True) -> None:
+                 track_running_stats: bool = False, device: DeviceLike | None = None, dtype: torch_dtype | None = None,
+                 *, bias: bool = True) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
     def forward(self, input: Tensor) -> Tensor:

@@ -9,6 +9,8 @@ import math
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ...foundations.devices import DeviceLike
+from ...foundations.dtypes import dtype as torch_dtype
 from ...tensors.functions.creation.creation import empty
 from .. import init
 from ..parameter import Parameter
@@ -57,7 +59,8 @@ def factory_kwargs(kwargs: dict[str, Any] | None) -> dict[str, Any]:
 factory_kwargs.__module__ = "retrograd.nn"
 
 
-def uninitialized(shape: tuple[int, ...], device: Any, dtype: Any, requires_grad: bool = True) -> Parameter:
+def uninitialized(shape: tuple[int, ...], device: DeviceLike | None, dtype: torch_dtype | None,
+                  requires_grad: bool = True) -> Parameter:
     """A parameter whose values are set later."""
     sizes = shape if len(shape) == 1 else (shape,)         # PyTorch's messages name one size that is no int so
     return Parameter(empty(*sizes, dtype=dtype, device=device), requires_grad)
@@ -69,14 +72,15 @@ class Weighted(Layer):
     weight = Member("_parameters")
     bias = Member("_parameters")
 
-    def _own(self, weight: tuple[int, ...] | None, bias: tuple[int, ...] | None, device: Any, dtype: Any) -> None:
+    def _own(self, weight: tuple[int, ...] | None, bias: tuple[int, ...] | None, device: DeviceLike | None,
+             dtype: torch_dtype | None) -> None:
         """Make weight and bias of these shapes, with their first values. None leaves out."""
         for name, shape in (("weight", weight), ("bias", bias)):
             self.register_parameter(name, None if shape is None else uninitialized(shape, device, dtype))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw weight and bias anew, uniformly in ± 1 / sqrt(number of weights of an output)."""
+        """Draw a new weight and a new bias, uniformly in ± 1 / sqrt(number of weights of an output)."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
             inputs = math.prod(self.weight.shape[1:])

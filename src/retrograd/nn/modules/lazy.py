@@ -41,7 +41,7 @@ class LazyModuleMixin(Module):
         """Whether a parameter or buffer of this module has no shape yet."""
         return any([is_lazy(tensor) for tensor in chain(self._parameters.values(), self._buffers.values())])
 
-    def _infer_parameters(self, module: Any, args: Any, kwargs: Any = None) -> None:
+    def _infer_parameters(self, module: Module, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> None:
         """The hook before the first call."""
         module.initialize_parameters(*args, **(kwargs or {}))
         if module.has_uninitialized_params():

@@ -6,6 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ...autograd.grad_mode import no_grad
+from ...foundations.devices import DeviceLike
+from ...foundations.dtypes import dtype as torch_dtype
 from ...tensors.tensor import Tensor
 from .. import init
 from ..borrowed import borrowing
@@ -51,8 +53,8 @@ class Linear(Weighted):
     out_features: int
     _options_text = "in_features={self.in_features}, out_features={self.out_features}, bias={bias}"
 
-    def __init__(self, in_features: int, out_features: int, bias: bool = True, device: Any = None,
-                 dtype: Any = None) -> None:
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, device: DeviceLike | None = None,
+                 dtype: torch_dtype | None = None) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self._own((out_features, in_features), (out_features,) if bias else None, device, dtype)
@@ -82,8 +84,8 @@ class Bilinear(Weighted):
     _options_text = ("in1_features={self.in1_features}, in2_features={self.in2_features}, "
                      "out_features={self.out_features}, bias={bias}")
 
-    def __init__(self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: Any = None,
-                 dtype: Any = None) -> None:
+    def __init__(self, in1_features: int, in2_features: int, out_features: int, bias: bool = True,
+                 device: DeviceLike | None = None, dtype: torch_dtype | None = None) -> None:
         super().__init__()
         if in1_features <= 0:
             raise ValueError(f"in1_features must be > 0, but got {in1_features}")
@@ -91,7 +93,7 @@ class Bilinear(Weighted):
         self._own((out_features, in1_features, in2_features), (out_features,) if bias else None, device, dtype)
 
     def reset_parameters(self) -> None:
-        """Draw weight and bias anew, uniformly in ±1 / sqrt(in1_features)."""
+        """Draw a new weight and a new bias, uniformly in ±1 / sqrt(in1_features)."""
         bound = 1 / math.sqrt(self.in1_features)
         init.uniform_(self.weight, -bound, bound)
         if self.bias is not None:
@@ -115,7 +117,8 @@ class LazyLinear(LazyModuleMixin, Linear):
 
     cls_to_become = Linear
 
-    def __init__(self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+    def __init__(self, out_features: int, bias: bool = True, device: DeviceLike | None = None,
+                 dtype: torch_dtype | None = None) -> None:
         super().__init__(0, 0, False)
         self.weight = UninitializedParameter(device=device, dtype=dtype)
         self.out_features = out_features
@@ -123,7 +126,7 @@ class LazyLinear(LazyModuleMixin, Linear):
             self.bias = UninitializedParameter(device=device, dtype=dtype)
 
     def reset_parameters(self) -> None:
-        """Draw weight and bias anew, if they have a shape."""
+        """Draw a new weight and a new bias, if they have a shape."""
         if not self.has_uninitialized_params() and self.in_features != 0:
             super().reset_parameters()
 

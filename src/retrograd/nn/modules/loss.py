@@ -9,6 +9,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...foundations.devices import DeviceLike
+from ...foundations.dtypes import dtype as torch_dtype
 from ...foundations.errors import warn
 from ...tensors.tensor import Tensor
 from ..borrowed import borrowing
@@ -59,7 +61,7 @@ class _WeightedLoss(_OfTarget):
     weight = Member("_buffers")
     _options: tuple[str, ...] = ("weight",)
 
-    def __init__(self, weight: Any = None, size_average: bool | None = None, reduce: bool | None = None,
+    def __init__(self, weight: Tensor | None = None, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean") -> None:
         super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
@@ -142,7 +144,7 @@ class CrossEntropyLoss(_WeightedLoss):
     tensor(1.3863)
     """
 
-    def __init__(self, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
+    def __init__(self, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100,
                  reduce: bool | None = None, reduction: str = "mean", label_smoothing: float = 0.0) -> None:
         super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
@@ -158,7 +160,7 @@ class NLLLoss(_WeightedLoss, function=classes.nll_loss):
 
     _options = ("weight", "ignore_index")
 
-    def __init__(self, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
+    def __init__(self, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100,
                  reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index = ignore_index
@@ -176,8 +178,8 @@ class LinearCrossEntropyLoss(_WeightedLoss):
     """
 
     def __init__(self, in_features: int, num_classes: int, *, out_features: tuple[int, ...] = (), bias: bool = False,
-                 device: Any = None, dtype: Any = None, reduction: str = "mean", weight: Any = None,
-                 ignore_index: int | None = None, label_smoothing: float = 0.0,
+                 device: DeviceLike | None = None, dtype: torch_dtype | None = None, reduction: str = "mean",
+                 weight: Tensor | None = None, ignore_index: int | None = None, label_smoothing: float = 0.0,
                  options: LinearCrossEntropyOptions | None = None) -> None:
         super().__init__(weight, reduction=reduction)
         self.in_features, self.num_classes, self.out_features = in_features, num_classes, tuple(out_features)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
+from ...foundations.devices import DeviceLike
+from ...foundations.dtypes import dtype as torch_dtype
 from ...tensors.arguments.size import Size
 from ...tensors.tensor import Tensor
 from .. import init
@@ -51,7 +53,7 @@ class LayerNorm(_Affine):
     _options_text = "{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, bias={bias}"
 
     def __init__(self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True,
-                 device: Any = None, dtype: Any = None) -> None:
+                 device: DeviceLike | None = None, dtype: torch_dtype | None = None) -> None:
         super().__init__()
         self.normalized_shape, self.eps, self.elementwise_affine = _shape(normalized_shape), eps, elementwise_affine
         shape = self.normalized_shape if elementwise_affine else None
@@ -71,8 +73,8 @@ class GroupNorm(_Affine):
 
     _options_text = "{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, bias={bias}"
 
-    def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, device: Any = None,
-                 dtype: Any = None, *, bias: bool = True) -> None:
+    def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True,
+                 device: DeviceLike | None = None, dtype: torch_dtype | None = None, *, bias: bool = True) -> None:
         super().__init__()
         if num_channels % num_groups:
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
@@ -93,7 +95,7 @@ class RMSNorm(_Affine):
     _options_text = "{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
 
     def __init__(self, normalized_shape: Any, eps: float | None = None, elementwise_affine: bool = True,
-                 device: Any = None, dtype: Any = None) -> None:
+                 device: DeviceLike | None = None, dtype: torch_dtype | None = None) -> None:
         super().__init__()
         self.normalized_shape, self.eps, self.elementwise_affine = _shape(normalized_shape), eps, elementwise_affine
         self.register_parameter(

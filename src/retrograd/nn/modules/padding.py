@@ -40,7 +40,7 @@ class _CircularPadNd(_PadNd):
         self._check_input_dim(input)
         return super().forward(input)
 
-    def _check_input_dim(self, input: Any) -> None:
+    def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() not in (self.dims + 1, self.dims + 2):
             raise ValueError(f"expected {self.dims + 1}D or {self.dims + 2}D input (got {input.dim()}D input)")
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from ...foundations.devices import DeviceLike
+from ...foundations.dtypes import dtype as torch_dtype
 from ...foundations.errors import warn
 from ...tensors.functions.creation.creation import zeros
 from ...tensors.tensor import Tensor
@@ -51,7 +53,7 @@ class RNNBase(Recurrent):
 
     def __init__(self, mode: str, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
                  batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, proj_size: int = 0,
-                 device: Any = None, dtype: Any = None) -> None:
+                 device: DeviceLike | None = None, dtype: torch_dtype | None = None) -> None:
         super().__init__()
         flags = {"bias": bias, "batch_first": batch_first}
         check_options(mode, input_size, hidden_size, num_layers, flags, dropout, proj_size)
@@ -171,7 +173,7 @@ class RNN(RNNBase):
         self.nonlinearity = nonlinearity
         super().__init__(f"RNN_{nonlinearity.upper()}", *args, **kwargs)
 
-    def forward(self, input: Any, hx: Any = None) -> Any:
+    def forward(self, input: Any, hx: Tensor | None = None) -> Any:
         """The outputs of the last layer, and the last states of all layers."""
         return self._forward(input, hx)
 
@@ -199,7 +201,7 @@ class GRU(RNNBase):
             raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
         super().__init__("GRU", *args, **kwargs)
 
-    def forward(self, input: Any, hx: Any = None) -> Any:
+    def forward(self, input: Any, hx: Tensor | None = None) -> Any:
         """The outputs of the last layer, and the last states of all layers."""
         return self._forward(input, hx)
 
@@ -246,10 +248,10 @@ class LSTM(RNNBase):
         return hx if permutation is None else tuple([super(LSTM, self).permute_hidden(part, permutation)
                                                      for part in hx[:2]])
 
-    def _states_of(self, hx: Any) -> tuple[Tensor, ...]:
+    def _states_of(self, hx: Sequence[Tensor]) -> tuple[Tensor, ...]:
         return hx[0], hx[1]
 
-    def _as_given(self, states: Any) -> Any:
+    def _as_given(self, states: Sequence[Tensor]) -> Any:
         return tuple(states)
 
     def _first(self, input: Tensor, batch_sizes: Tensor | None) -> Any:
@@ -259,7 +261,7 @@ class LSTM(RNNBase):
     def _check_packed(self, data: Tensor, hx: Any, batch_sizes: Tensor) -> None:
         """Leave the checks to the function, as PyTorch does."""
 
-    def forward(self, input: Any, hx: Any = None) -> Any:
+    def forward(self, input: Any, hx: Sequence[Tensor] | None = None) -> Any:
         """The outputs of the last layer, and the last states and cells of all layers."""
         return self._forward(input, hx)
 
@@ -278,8 +280,8 @@ class RNNCellBase(Module):
     weight_ih, weight_hh = Member("_parameters"), Member("_parameters")
     bias_ih, bias_hh = Member("_parameters"), Member("_parameters")
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Any = None,
-                 dtype: Any = None) -> None:
+    def __init__(self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: DeviceLike | None = None,
+                 dtype: torch_dtype | None = None) -> None:
         super().__init__()
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
         rows = num_chunks * hidden_size                # a plus makes an int of a bool
@@ -321,7 +323,7 @@ class RNNCell(RNNCellBase):
     nonlinearity: str
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh",
-                 device: Any = None, dtype: Any = None) -> None:
+                 device: DeviceLike | None = None, dtype: torch_dtype | None = None) -> None:
         super().__init__(input_size, hidden_size, bias, 1, device, dtype)
         self.nonlinearity = nonlinearity
 
@@ -349,8 +351,8 @@ class LSTMCell(RNNCellBase):
     Raises ValueError or RuntimeError if the input, the state or the cell does not fit.
     """
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None,
-                 dtype: Any = None) -> None:
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: DeviceLike | None = None,
+                 dtype: torch_dtype | None = None) -> None:
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
@@ -372,8 +374,8 @@ class GRUCell(RNNCellBase):
     Raises ValueError or RuntimeError if the input or the state does not fit.
     """
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None,
-                 dtype: Any = None) -> None:
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: DeviceLike | None = None,
+                 dtype: torch_dtype | None = None) -> None:
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:

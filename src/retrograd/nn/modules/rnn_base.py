@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...foundations.errors import warn
@@ -89,12 +89,12 @@ class Recurrent(Module):
         if hx.shape != expected_hidden_size:
             raise RuntimeError(msg.format(expected_hidden_size, [*hx.shape]))
 
-    def check_forward_args(self, input: Tensor, hidden: Any, batch_sizes: Tensor | None) -> None:
+    def check_forward_args(self, input: Tensor, hidden: Tensor, batch_sizes: Tensor | None) -> None:
         """Raise RuntimeError or ValueError if the input or the states do not fit."""
         self.check_input(input, batch_sizes)
         self.check_hidden_size(hidden, self.get_expected_hidden_size(input, batch_sizes))
 
-    def permute_hidden(self, hx: Any, permutation: Tensor | None) -> Any:
+    def permute_hidden(self, hx: Tensor, permutation: Tensor | None) -> Any:
         """The states with the sequences in another order. None leaves the order."""
         return hx if permutation is None else hx.index_select(1, permutation)
 
@@ -104,7 +104,7 @@ class Recurrent(Module):
         """The states as a tuple: for an LSTM, the states and the cells."""
         return (hx,)
 
-    def _as_given(self, states: Any) -> Any:
+    def _as_given(self, states: Sequence[Tensor]) -> Any:
         """The reverse of `_states_of`."""
         return states[0]
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...autograd.grad_mode import no_grad
+from ...foundations.devices import DeviceLike
+from ...foundations.dtypes import dtype as torch_dtype
 from ...foundations.errors import noted
 from ...tensors.tensor import Tensor
 from .. import init
@@ -42,7 +44,7 @@ class _Table(Module):
                 given=f"it must be between {-rows} and {rows - 1}, and is {padding_idx}")
         return padding_idx + rows if padding_idx is not None and padding_idx < 0 else padding_idx
 
-    def _set_weight(self, weight: Any, requires_grad: bool, device: Any, dtype: Any) -> None:
+    def _set_weight(self, weight: Tensor | None, requires_grad: bool, device: DeviceLike | None, dtype: Any) -> None:
         shape = (self.num_embeddings, self.embedding_dim)
         if weight is None:
             self.weight = uninitialized(shape, device, dtype, requires_grad)
@@ -71,7 +73,7 @@ class _Table(Module):
                 self.weight[self.padding_idx].fill_(0)
 
 
-def _sizes(embeddings: Any) -> tuple[int, int]:
+def _sizes(embeddings: Tensor) -> tuple[int, int]:
     """Rows and columns. Raises AssertionError unless `embeddings` is a matrix."""
     if embeddings.dim() != 2:
         raise noted(
@@ -103,8 +105,8 @@ class Embedding(_Table):
 
     def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None,
                  max_norm: float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
-                 sparse: bool = False, _weight: Any = None, _freeze: bool = False, device: Any = None,
-                 dtype: Any = None) -> None:
+                 sparse: bool = False, _weight: Tensor | None = None, _freeze: bool = False,
+                 device: DeviceLike | None = None, dtype: torch_dtype | None = None) -> None:
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.padding_idx = self._row(padding_idx)
@@ -113,7 +115,7 @@ class Embedding(_Table):
         self._set_weight(_weight, not _freeze, device, dtype)
 
     @classmethod
-    def from_pretrained(cls: type[E], embeddings: Any, freeze: bool = True, padding_idx: int | None = None,
+    def from_pretrained(cls: type[E], embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None,
                         max_norm: float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
                         sparse: bool = False) -> E:
         """A module over a given matrix, which shares the matrix's memory. It is learned if `freeze` is False.
@@ -152,9 +154,9 @@ class EmbeddingBag(_Table):
     """
 
     def __init__(self, num_embeddings: int, embedding_dim: int, max_norm: float | None = None, norm_type: float = 2.0,
-                 scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, _weight: Any = None,
-                 include_last_offset: bool = False, padding_idx: int | None = None, device: Any = None,
-                 dtype: Any = None) -> None:
+                 scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
+                 _weight: Tensor | None = None, include_last_offset: bool = False, padding_idx: int | None = None,
+                 device: DeviceLike | None = None, dtype: torch_dtype | None = None) -> None:
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
@@ -165,7 +167,7 @@ class EmbeddingBag(_Table):
         self._set_weight(_weight, True, device, dtype)
 
     @classmethod
-    def from_pretrained(cls: type[B], embeddings: Any, freeze: bool = True, max_norm: float | None = None,
+    def from_pretrained(cls: type[B], embeddings: Tensor, freeze: bool = True, max_norm: float | None = None,
                         norm_type: float = 2.0, scale_grad_by_freq: bool = False, mode: str = "mean",
                         sparse: bool = False, include_last_offset: bool = False, padding_idx: int | None = None) -> B:
         """A module over a given matrix, which shares the matrix's memory. It is learned if `freeze` is False.

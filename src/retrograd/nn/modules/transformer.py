@@ -10,6 +10,8 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ...foundations.devices import DeviceLike
+from ...foundations.dtypes import dtype as torch_dtype
 from ...foundations.errors import warn
 from ...tensors.functions.creation.creation import full
 from ...tensors.functions.creation.ranges import arange
@@ -35,12 +37,13 @@ if not TYPE_CHECKING:
 _Activation = str | Callable[[Tensor], Tensor]
 
 
-def _generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
+def _generate_square_subsequent_mask(sz: int, device: DeviceLike | None = None,
+                                     dtype: torch_dtype | None = None) -> Tensor:
     """A mask (sz, sz) that is added: -inf where key j comes after query i, and 0 elsewhere."""
     return full((sz, sz), -math.inf, dtype=dtype, device=device).triu(1)
 
 
-def _get_clones(module: Any, N: int) -> ModuleList:
+def _get_clones(module: Module, N: int) -> ModuleList:
     """N deep copies of a module."""
     return ModuleList([copy.deepcopy(module) for _ in range(N)])
 
@@ -74,8 +77,8 @@ class _TransformerLayer(Module):
     norm_first: bool
 
     def _set_up(self, attentions: tuple[str, ...], d_model: int, nhead: int, dim_feedforward: int, dropout: float,
-                layer_norm_eps: float, batch_first: bool, norm_first: bool, bias: bool, device: Any,
-                dtype: Any) -> None:
+                layer_norm_eps: float, batch_first: bool, norm_first: bool, bias: bool, device: DeviceLike | None,
+                dtype: torch_dtype | None) -> None:
         for name in attentions:
             self.add_module(name, MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first,
                                                      device=device, dtype=dtype))
@@ -89,7 +92,7 @@ class _TransformerLayer(Module):
         for number in numbers:
             self.add_module(f"dropout{number}", Dropout(dropout))
 
-    def _residual(self, x: Tensor, norm: Any, block: Callable[[Tensor], Tensor]) -> Tensor:
+    def _residual(self, x: Tensor, norm: Module, block: Callable[[Tensor], Tensor]) -> Tensor:
         """The sum of x and what a block makes of x. The norm comes before the block, or after the sum."""
         result: Tensor = x + block(norm(x)) if self.norm_first else norm(x + block(x))
         return result
@@ -122,7 +125,8 @@ class TransformerEncoderLayer(_TransformerLayer):
 
     def __init__(self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
                  activation: _Activation = relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
-                 norm_first: bool = False, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+                 norm_first: bool = False, bias: bool = True, device: DeviceLike | None = None,
+                 dtype: torch_dtype | None = None) -> None:
         super().__init__()
         self._set_up(("self_attn",), d_model, nhead, dim_feedforward, dropout, layer_norm_eps, batch_first, norm_first,
                      bias, device, dtype)
@@ -170,7 +174,8 @@ class TransformerDecoderLayer(_TransformerLayer):
 
     def __init__(self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
                  activation: _Activation = relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
-                 norm_first: bool = False, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+                 norm_first: bool = False, bias: bool = True, device: DeviceLike | None = None,
+                 dtype: torch_dtype | None = None) -> None:
         super().__init__()
         self._set_up(("self_attn", "multihead_attn"), d_model, nhead, dim_feedforward, dropout, layer_norm_eps,
                      batch_first, norm_first, bias, device, dtype)
@@ -213,7 +218,7 @@ def _why_not_at_once(layer: TransformerEncoderLayer) -> str:
     return next((reason for holds, reason in reasons if holds), "")
 
 
-def _why_padding_is_computed(layer: Any) -> str:
+def _why_padding_is_computed(layer: Module) -> str:
     """The reason why an encoder of such layers computes padded places, too; '' if PyTorch would leave them out."""
     if not isinstance(layer, TransformerEncoderLayer):
         return "encoder_layer was not TransformerEncoderLayer"
@@ -324,9 +329,9 @@ class Transformer(Module):
 
     def __init__(self, d_model: int = 512, nhead: int = 8, num_encoder_layers: int = 6, num_decoder_layers: int = 6,
                  dim_feedforward: int = 2048, dropout: float = 0.1, activation: _Activation = relu,
-                 custom_encoder: Any = None, custom_decoder: Any = None, layer_norm_eps: float = 1e-5,
-                 batch_first: bool = False, norm_first: bool = False, bias: bool = True, device: Any = None,
-                 dtype: Any = None) -> None:
+                 custom_encoder: Module | None = None, custom_decoder: Module | None = None,
+                 layer_norm_eps: float = 1e-5, batch_first: bool = False, norm_first: bool = False, bias: bool = True,
+                 device: DeviceLike | None = None, dtype: torch_dtype | None = None) -> None:
         super().__init__()
         options = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias,
                    device, dtype)
@@ -361,7 +366,8 @@ class Transformer(Module):
                             memory_is_causal=memory_is_causal)
 
     @staticmethod
-    def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
+    def generate_square_subsequent_mask(sz: int, device: DeviceLike | None = None,
+                                        dtype: torch_dtype | None = None) -> Tensor:
         """A mask (sz, sz) that is added: -inf where key j comes after query i, and 0 elsewhere."""
         return _generate_square_subsequent_mask(sz, device, dtype)
 

@@ -36,7 +36,7 @@ def _reverse_repeat_tuple(t: Iterable[Any], n: int) -> tuple[Any, ...]:
 
 
 def _list_with_default(out_size: Any, defaults: Any) -> Any:
-    """The sizes, with the last of the defaults in the place of None. Raises ValueError for too many sizes."""
+    """The sizes, with the last of the defaults in place of None. Raises ValueError for too many sizes."""
     if isinstance(out_size, int):
         return out_size
     if len(defaults) <= len(out_size):

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ...distributed.algorithms.join import Join, Joinable, JoinHook
+from ...distributed.algorithms.join import Join, JoinableOverGroup, JoinHook
 from ...distributed.collectives import all_reduce, broadcast
 from ...distributed.groups import ProcessGroup, member
 from ...distributed.objects import all_gather_object
 from ...distributed.reducer import Reducer
-from ...foundations.devices import CPU, device
+from ...foundations.devices import CPU
 from ...foundations.errors import warn
 from ...foundations.modes import before_message, local
 from ...tensors.functions.creation.creation import full
@@ -21,7 +21,7 @@ from ..modules.module import Module
 __all__ = ["DistributedDataParallel", "DistributedDataParallelCPU"]
 
 
-class DistributedDataParallel(Module, Joinable):
+class DistributedDataParallel(Module, JoinableOverGroup):
     """A module whose gradients are averaged over all processes of a group.
 
     Each process has a copy of `module`, which begins with the parameters and buffers of the group's first process, and
@@ -206,16 +206,6 @@ class DistributedDataParallel(Module, Joinable):
     def join_hook(self, **kwargs: Any) -> JoinHook:
         """What a process without batches does."""
         return _JoinHook(self, kwargs.get("divide_by_initial_world_size", True))
-
-    @property
-    def join_device(self) -> device:
-        """The device of the parameters: the CPU."""
-        return CPU
-
-    @property
-    def join_process_group(self) -> ProcessGroup:
-        """The group over which gradients are averaged."""
-        return self.process_group
 
 
 class _JoinHook(JoinHook):

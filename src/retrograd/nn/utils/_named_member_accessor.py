@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    from ...nn.modules.module import Module
 
 __all__ = ["NamedMemberAccessor", "set_tensor", "swap_submodule", "swap_tensor"]
 
@@ -21,13 +24,13 @@ def _check(name: str, tensor: Any) -> None:
         raise TypeError(f"{tensor} is not an instance of torch.Tensor")
 
 
-def _holder(module: Any, name: str) -> Any:
+def _holder(module: Module, name: str) -> Any:
     """The dictionary of the module that holds the tensor; None if it is another attribute."""
     return module._parameters if name in module._parameters else module._buffers if name in module._buffers else None
 
 
 def set_tensor(module: Any, name: str, tensor: Any) -> None:
-    """Put a tensor in the place of a parameter or buffer, or of an attribute of this name."""
+    """Replace a parameter, a buffer or an attribute of this name by a tensor."""
     _check(name, tensor)
     held = _holder(module, name)
     if held is None:
@@ -36,7 +39,7 @@ def set_tensor(module: Any, name: str, tensor: Any) -> None:
         held[name] = tensor
 
 
-def swap_tensor(module: Any, name: str, tensor: Any, allow_missing: bool = False) -> Any:
+def swap_tensor(module: Module, name: str, tensor: Any, allow_missing: bool = False) -> Any:
     """As `set_tensor`. Returns the tensor that was there.
 
     Raises AttributeError if there was none, unless `allow_missing` is set.
@@ -61,7 +64,7 @@ def swap_tensor(module: Any, name: str, tensor: Any, allow_missing: bool = False
 
 
 def swap_submodule(module: Any, name: str, submodule: Any) -> Any:
-    """Put a module in the place of a submodule. Returns the one that was there. Raises KeyError for a bad name."""
+    """Replace a submodule by a module. Returns the old submodule. Raises KeyError for a bad name."""
     if "." in name:
         raise KeyError('submodule name can\'t contain "."')
     if name == "":
@@ -84,7 +87,7 @@ def _paired(names: Iterable[str], values: Iterable[Any]) -> list[tuple[str, Any]
 class NamedMemberAccessor:
     """The tensors and submodules of a module, by dotted names such as "0.weight"."""
 
-    def __init__(self, module: Any) -> None:
+    def __init__(self, module: Module) -> None:
         self.module = module
         self.memo: dict[str, Any] = {}
 
@@ -139,7 +142,7 @@ class NamedMemberAccessor:
             self.set_tensor(name, value)
 
     def set_tensors_dict(self, named_tensors: Mapping[str, Any]) -> None:
-        """Put tensors in the places of their names."""
+        """Give the names these tensors."""
         for name, value in named_tensors.items():
             self.set_tensor(name, value)
 
@@ -149,12 +152,12 @@ class NamedMemberAccessor:
             self.del_tensor(name)
 
     def swap_tensors(self, names: Iterable[str], values: Iterable[Any], allow_missing: bool = False) -> list[Any]:
-        """Exchange tensors. Returns those that were there."""
+        """Exchange tensors. Returns the tensors that were there."""
         return [self.swap_tensor(name, value, allow_missing) for name, value in _paired(names, values)]
 
     def swap_tensors_dict(self, named_tensors: Mapping[str, Any],
                           allow_missing: bool = False) -> tuple[dict[str, Any], list[str]]:
-        """Exchange tensors. Returns those that were there by name, and the names where there was none.
+        """Exchange tensors. Returns the old tensors by name, and the names where there was none.
 
         After an error everything is as before.
         """

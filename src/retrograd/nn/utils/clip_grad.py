@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F32, F64
+from ...foundations.dtypes import F32, F64, Array
 from ...foundations.errors import warn
 from ...graph.versions import writing, written
 from ...ops.basic import beyond
@@ -55,7 +55,7 @@ def _total_norm(order: float, error_if_nonfinite: bool, *arrays: Any) -> Any:
     return total
 
 
-def _norm(values: Any, order: float) -> Any:
+def _norm(values: Array, order: float) -> Any:
     """The norm of a vector, in the vector's real dtype."""
     if not values.size:
         return values.real.dtype.type(0)
@@ -99,12 +99,12 @@ def _write_over(grads: list[Any], into: Callable[..., None], *args: Any) -> None
         written(grad._array, None)
 
 
-def _scale_into(g: Any, total: Any, max_norm: float) -> None:
+def _scale_into(g: Array, total: Array, max_norm: float) -> None:
     """Scale a gradient in place, so that the norm that was `total` is at most `max_norm`."""
     np.multiply(g, np.minimum(max_norm / (total + 1e-6), 1.0).astype(g.dtype), out=g)
 
 
-def _clip_into(g: Any, limit: float) -> None:
+def _clip_into(g: Array, limit: float) -> None:
     """Move every element of a gradient into [-limit, limit], in place."""
     np.clip(g, -limit, limit, out=g)
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...tensors.functions.creation.creation import ones_like, zeros_like
+from ...tensors.tensor import Tensor
 from ..parameter import Parameter
+
+if TYPE_CHECKING:
+    from ...nn.modules.module import Module
 
 __all__ = ["fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights"]
 
@@ -16,7 +20,7 @@ def _check_evaluating(*modules: Any) -> None:
         raise AssertionError("Fusion only for eval!")
 
 
-def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
+def fuse_conv_bn_eval(conv: Module, bn: Module, transpose: bool = False) -> Any:
     """A copy of a convolution that computes what the convolution and the normalization compute together.
 
     Both modules are in evaluation. `transpose` is true for a transposed convolution. Raises AssertionError if a module
@@ -43,7 +47,8 @@ def _moved(weight: Any, bias: Any, mean: Any, variance: Any, eps: float, scale: 
     return new_weight, new_bias
 
 
-def fuse_conv_bn_weights(conv_w: Any, conv_b: Any, bn_rm: Any, bn_rv: Any, bn_eps: float, bn_w: Any, bn_b: Any,
+def fuse_conv_bn_weights(conv_w: Tensor, conv_b: Tensor | None, bn_rm: Tensor, bn_rv: Tensor, bn_eps: float,
+                         bn_w: Tensor | None, bn_b: Tensor | None,
                          transpose: bool = False) -> tuple[Parameter, Parameter]:
     """Weight and bias of a convolution that does a batch normalization, too. None stands for a missing tensor."""
     weight, bias = _moved(conv_w, conv_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b, 1 if transpose else 0)
@@ -51,7 +56,7 @@ def fuse_conv_bn_weights(conv_w: Any, conv_b: Any, bn_rm: Any, bn_rv: Any, bn_ep
             Parameter(bias, conv_b is not None and conv_b.requires_grad))
 
 
-def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
+def fuse_linear_bn_eval(linear: Module, bn: Module) -> Any:
     """A copy of a linear layer that computes what the layer and the normalization compute together.
 
     Both modules are in evaluation. Raises AssertionError if one is in training, or if the numbers of features differ.
@@ -66,8 +71,8 @@ def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
     return fused
 
 
-def fuse_linear_bn_weights(linear_w: Any, linear_b: Any, bn_rm: Any, bn_rv: Any, bn_eps: float, bn_w: Any,
-                           bn_b: Any) -> tuple[Parameter, Parameter]:
+def fuse_linear_bn_weights(linear_w: Tensor, linear_b: Tensor | None, bn_rm: Tensor, bn_rv: Tensor, bn_eps: float,
+                           bn_w: Tensor, bn_b: Tensor) -> tuple[Parameter, Parameter]:
     """Weight and bias of a linear layer that does a batch normalization, too. None stands for a missing tensor."""
     weight, bias = _moved(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b, 0)
     return (Parameter(weight, linear_w.requires_grad),

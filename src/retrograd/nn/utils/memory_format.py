@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..modules.conv import Conv2d, Conv3d, ConvTranspose2d, ConvTranspose3d
+
+if TYPE_CHECKING:
+    from ...nn.modules.module import Module
 
 __all__ = ["convert_conv2d_weight_memory_format", "convert_conv3d_weight_memory_format"]
 
 
-def _convert(module: Any, memory_format: Any, kinds: tuple[type[Any], ...]) -> Any:
+def _convert(module: Module, memory_format: Any, kinds: tuple[type[Any], ...]) -> Any:
     if isinstance(module, kinds):
         module.weight.data = module.weight.detach().clone(memory_format=memory_format)
     for child in module.children():

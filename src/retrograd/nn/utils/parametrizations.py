@@ -26,14 +26,14 @@ from .spectral_norm import as_matrix, check_iterations, output_dim
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
 
-def _is_orthogonal(Q: Any, eps: float | None = None) -> bool:
+def _is_orthogonal(Q: Tensor, eps: float | None = None) -> bool:
     """Whether the columns are orthonormal, up to the rounding of the dtype."""
     if eps is None:
         eps = 10.0 * Q.size(-2) * float(np.finfo(Q._array.dtype).eps)
     return bool(allclose(Q.mH @ Q, eye(Q.size(-1), dtype=Q.dtype), atol=eps))
 
 
-def _make_orthogonal(A: Any) -> Any:
+def _make_orthogonal(A: Tensor) -> Any:
     """The nearest thing to `A` with orthonormal columns that its QR decomposition gives."""
     packed, tau = geqrf(A)
     return householder_product(packed, tau) * packed.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
@@ -52,7 +52,7 @@ class _Orthogonal(Module):
 
     base: Any
 
-    def __init__(self, weight: Any, orthogonal_map: _OrthMaps, *, use_trivialization: bool = True) -> None:
+    def __init__(self, weight: Tensor, orthogonal_map: _OrthMaps, *, use_trivialization: bool = True) -> None:
         super().__init__()
         if weight.is_complex() and orthogonal_map is _OrthMaps.householder:
             raise ValueError("The householder parametrization does not support complex tensors.")
@@ -60,7 +60,7 @@ class _Orthogonal(Module):
         if use_trivialization:
             self.register_buffer("base", None)
 
-    def forward(self, X: Any) -> Any:
+    def forward(self, X: Tensor) -> Any:
         """The orthogonal matrix, or matrices."""
         transposed = X.size(-2) < X.size(-1)
         if transposed:
@@ -70,7 +70,7 @@ class _Orthogonal(Module):
             Q = self.base @ Q
         return Q.mT if transposed else Q
 
-    def _by_skew_matrix(self, X: Any) -> Any:
+    def _by_skew_matrix(self, X: Tensor) -> Any:
         rows, columns = X.size(-2), X.size(-1)
         X = X.tril()
         if rows != columns:
@@ -84,12 +84,12 @@ class _Orthogonal(Module):
         return Q if rows == columns else Q[..., :columns]
 
     @staticmethod
-    def _by_householder(X: Any) -> Any:
+    def _by_householder(X: Tensor) -> Any:
         A = X.tril(diagonal=-1)
         Q = householder_product(A, 2.0 / (1.0 + (A * A).sum(dim=-2)))
         return Q * X.diagonal(dim1=-2, dim2=-1).int().unsqueeze(-2)
 
-    def right_inverse(self, Q: Any) -> Any:
+    def right_inverse(self, Q: Tensor) -> Any:
         """A matrix that is mapped to `Q`, which is made orthogonal first if it is not."""
         if Q.shape != self.shape:
             raise ValueError(f"Expected a matrix or batch of matrices of shape {self.shape}. Got a tensor of shape "
@@ -110,7 +110,7 @@ class _Orthogonal(Module):
         return packed.mT if transposed else packed
 
     @staticmethod
-    def _square(Q: Any) -> Any:
+    def _square(Q: Tensor) -> Any:
         """An orthogonal matrix that begins with the columns of `Q`."""
         rows, columns = Q.size(-2), Q.size(-1)
         if rows == columns:
@@ -119,7 +119,7 @@ class _Orthogonal(Module):
         return _make_orthogonal(cat([Q, others], dim=-1))
 
 
-def _tensor_of(module: Any, name: str) -> Any:
+def _tensor_of(module: Module, name: str) -> Any:
     weight = getattr(module, name, None)
     if not isinstance(weight, Tensor):
         raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
@@ -162,11 +162,11 @@ class _WeightNorm(Module):
         super().__init__()
         self.dim = -1 if dim is None else dim
 
-    def forward(self, weight_g: Any, weight_v: Any) -> Any:
+    def forward(self, weight_g: Tensor, weight_v: Tensor) -> Any:
         """The weight."""
         return _weight_norm(weight_v, weight_g, self.dim)
 
-    def right_inverse(self, weight: Any) -> Any:
+    def right_inverse(self, weight: Tensor) -> Any:
         """Norms and directions of a weight."""
         return norm_except_dim(weight, 2, self.dim), weight
 
@@ -196,7 +196,7 @@ class _SpectralNorm(Module):
     _u: Any
     _v: Any
 
-    def __init__(self, weight: Any, n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12) -> None:
+    def __init__(self, weight: Tensor, n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12) -> None:
         super().__init__()
         ndim = weight.ndim
         if not -ndim <= dim < ndim:
@@ -211,14 +211,14 @@ class _SpectralNorm(Module):
                 self.register_buffer(name, normalize(vector, dim=0, eps=eps))
             self._power_method(matrix, 15)
 
-    def _power_method(self, matrix: Any, n_power_iterations: int) -> None:
+    def _power_method(self, matrix: Tensor, n_power_iterations: int) -> None:
         """Improve the vectors in place."""
         with no_grad():
             for _ in range(n_power_iterations):
                 self._u.copy_(normalize(mv(matrix, self._v), dim=0, eps=self.eps))
                 self._v.copy_(normalize(mv(matrix.mH, self._u), dim=0, eps=self.eps))
 
-    def forward(self, weight: Any) -> Any:
+    def forward(self, weight: Tensor) -> Any:
         """The weight, divided by its largest singular value. A vector is divided by its norm."""
         if weight.ndim == 1:
             return normalize(weight, dim=0, eps=self.eps)
@@ -228,7 +228,7 @@ class _SpectralNorm(Module):
         u, v = self._u.clone(), self._v.clone()
         return weight / vdot(u, mv(matrix, v))
 
-    def right_inverse(self, value: Any) -> Any:
+    def right_inverse(self, value: Tensor) -> Any:
         """The value itself."""
         return value
 

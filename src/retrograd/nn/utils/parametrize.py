@@ -50,14 +50,14 @@ def cached() -> Iterator[None]:
                 _cache.clear()
 
 
-def _register_parameter_or_buffer(module: Any, name: str, tensor: Any) -> None:
+def _register_parameter_or_buffer(module: Module, name: str, tensor: Tensor) -> None:
     if isinstance(tensor, Parameter):
         module.register_parameter(name, tensor)
     else:
         module.register_buffer(name, tensor)
 
 
-def _require_same(what: str, before: Any, after: Any, message: str, labels: tuple[str, str]) -> None:
+def _require_same(what: str, before: Tensor, after: Any, message: str, labels: tuple[str, str]) -> None:
     """Raises ValueError if two tensors differ in their dtype or shape. The message may have `{what}` in it."""
     first, second = getattr(before, what), getattr(after, what)
     if first != second:
@@ -65,7 +65,7 @@ def _require_same(what: str, before: Any, after: Any, message: str, labels: tupl
         raise ValueError(f"{told}\n{labels[0].format(what=what)}: {first}\n{labels[1].format(what=what)}: {second}")
 
 
-def _inverted(parametrization: Any, value: Any) -> Any:
+def _inverted(parametrization: Module, value: Any) -> Any:
     """What `right_inverse` makes of a value; the value itself if there is no such function."""
     if not hasattr(parametrization, "right_inverse"):
         return value
@@ -82,7 +82,7 @@ class ParametrizationList(ModuleList):
     tensors to start from. Raises ValueError if the result has another dtype or shape, unless `unsafe` is set.
     """
 
-    def __init__(self, modules: Sequence[Module], original: Any, unsafe: bool = False) -> None:
+    def __init__(self, modules: Sequence[Module], original: Tensor, unsafe: bool = False) -> None:
         if len(modules) == 0:
             raise ValueError("ParametrizationList requires one or more modules.")
         super().__init__(modules)
@@ -118,7 +118,7 @@ class ParametrizationList(ModuleList):
             tensor.requires_grad_(original.requires_grad)
             _register_parameter_or_buffer(self, f"original{number}", tensor)
 
-    def _check(self, before: Any) -> None:
+    def _check(self, before: Tensor) -> None:
         """Raises ValueError if the parametrized tensor differs from the one before in more than its values."""
         result = self()
         if not isinstance(result, Tensor):
@@ -168,7 +168,7 @@ class ParametrizationList(ModuleList):
         return value
 
 
-def _deepcopy(self: Any, memo: dict[int, Any]) -> Any:
+def _deepcopy(self: Module, memo: dict[int, Any]) -> Any:
     if id(self) not in memo:
         cls: Any = type(self)
         replica = memo[id(self)] = cls.__new__(cls)
@@ -182,7 +182,7 @@ def _getstate(self: Any) -> Any:
                        "#saving-loading-a-general-checkpoint-for-inference-and-or-resuming-training")
 
 
-def _inject_new_class(module: Any) -> None:
+def _inject_new_class(module: Module) -> None:
     """Give a module a class of its own, which can hold properties."""
     cls = type(module)
     attributes: dict[str, Any] = {"__getstate__": _getstate, "__module__": __name__}
@@ -191,9 +191,9 @@ def _inject_new_class(module: Any) -> None:
     module.__class__ = type(f"Parametrized{cls.__name__}", (cls,), attributes)
 
 
-def _inject_property(module: Any, tensor_name: str) -> None:
+def _inject_property(module: Module, tensor_name: str) -> None:
     """Add the property that computes the tensor to the class of the module."""
-    def compute(self: Any) -> Any:
+    def compute(self: Module) -> Any:
         if not _cache_enabled:
             return self.parametrizations[tensor_name]()
         key = id(self), tensor_name
@@ -201,13 +201,13 @@ def _inject_property(module: Any, tensor_name: str) -> None:
             _cache[key] = self.parametrizations[tensor_name]()
         return _cache[key]
 
-    def assign(self: Any, value: Any) -> None:
+    def assign(self: Module, value: Tensor) -> None:
         self.parametrizations[tensor_name].right_inverse(value)
 
     setattr(type(module), tensor_name, property(compute, assign))
 
 
-def register_parametrization(module: Any, tensor_name: str, parametrization: Module, *, unsafe: bool = False) -> Any:
+def register_parametrization(module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False) -> Any:
     """Compute a parameter or buffer of a module by a module `parametrization`. Several are called one after another.
 
     `parametrization.right_inverse(tensor)`, if it exists, says which tensor, or tensors, to start from. An assignment
@@ -266,7 +266,7 @@ def _check_further(module: Any, name: str, parametrization: Any) -> None:
                       (f"module.{name}.{{what}}", "returned {what}"))
 
 
-def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
+def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
     """Whether a tensor of the module is parametrized. Without a name: whether any of its tensors is."""
     parametrizations = getattr(module, "parametrizations", None)
     if not isinstance(parametrizations, ModuleDict):
@@ -274,7 +274,7 @@ def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
     return len(parametrizations) > 0 if tensor_name is None else tensor_name in parametrizations
 
 
-def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
+def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized: bool = True) -> Any:
     """Make a parametrized tensor an ordinary parameter or buffer again. Returns the module.
 
     With `leave_parametrized` the tensor keeps its present values, otherwise it gets those of the original tensor.
@@ -303,13 +303,13 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
     return module
 
 
-def type_before_parametrizations(module: Any) -> type:
+def type_before_parametrizations(module: Module) -> type:
     """The class that a module had before its first parametrization."""
     cls = type(module)
     return cls.__bases__[0] if is_parametrized(module) else cls
 
 
-def transfer_parametrizations_and_params(from_module: Any, to_module: Any, tensor_name: str | None = None) -> Any:
+def transfer_parametrizations_and_params(from_module: Module, to_module: Module, tensor_name: str | None = None) -> Any:
     """Parametrize another module in the same way, with the same original tensors. Returns the other module.
 
     Without a name all parametrized tensors are transferred.

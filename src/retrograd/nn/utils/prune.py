@@ -7,12 +7,13 @@ attribute `name` to their product.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ...tensors.functions.creation.creation import ones_like
 from ...tensors.functions.creation.random import rand, rand_like
 from ...tensors.functions.indexing.sorting import kthvalue, topk
+from ...tensors.tensor import Tensor
 from ..modules.module import Module
 from . import pruning_amounts as amounts
 from .convert_parameters import parameters_to_vector
@@ -42,7 +43,7 @@ class BasePruningMethod(ABC):
     PRUNING_TYPE: str
     _tensor_name: str
 
-    def __call__(self, module: Any, inputs: Any) -> None:
+    def __call__(self, module: Module, inputs: Sequence[Tensor]) -> None:
         """The hook before a call of the module."""
         setattr(module, self._tensor_name, self.apply_mask(module))
 
@@ -50,14 +51,15 @@ class BasePruningMethod(ABC):
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
         """The mask for the importance scores `t`, which prunes at least what `default_mask` prunes."""
 
-    def apply_mask(self, module: Any) -> Any:
+    def apply_mask(self, module: Module) -> Any:
         """The product of mask and original parameter."""
         name = self._tensor_name
         mask, original = getattr(module, f"{name}_mask"), getattr(module, f"{name}_orig")
         return mask.to(dtype=original.dtype) * original
 
     @classmethod
-    def apply(cls, module: Any, name: str, *args: Any, importance_scores: Any = None, **kwargs: Any) -> Any:
+    def apply(cls, module: Module, name: str, *args: Any, importance_scores: Tensor | None = None,
+              **kwargs: Any) -> Any:
         """Prune the parameter `name` of a module. The other arguments are those of the class.
 
         `importance_scores` has the shape of the parameter, and takes its place where elements are compared. Returns the
@@ -92,7 +94,7 @@ class BasePruningMethod(ABC):
             raise
         return method
 
-    def prune(self, t: Any, default_mask: Any = None, importance_scores: Any = None) -> Any:
+    def prune(self, t: Tensor, default_mask: Tensor | None = None, importance_scores: Any = None) -> Any:
         """A pruned version of a tensor, without a module."""
         if importance_scores is not None and importance_scores.shape != t.shape:
             raise AssertionError("importance_scores should have the same shape as tensor t, got "
@@ -100,7 +102,7 @@ class BasePruningMethod(ABC):
         scores = t if importance_scores is None else importance_scores
         return t * self.compute_mask(scores, default_mask=ones_like(t) if default_mask is None else default_mask)
 
-    def remove(self, module: Any) -> None:
+    def remove(self, module: Module) -> None:
         """Make the pruned values the parameter of the module again, for good."""
         name = self._tensor_name
         pruned = self.apply_mask(module)
@@ -112,7 +114,7 @@ class BasePruningMethod(ABC):
         setattr(module, name, original)
 
 
-def _hook_of(module: Any, name: str) -> tuple[int, Any] | None:
+def _hook_of(module: Module, name: str) -> tuple[int, Any] | None:
     """The pruning method of a parameter, with its key among the hooks; None if the parameter is not pruned."""
     found = [(key, hook) for key, hook in module._forward_pre_hooks.items()
              if isinstance(hook, BasePruningMethod) and hook._tensor_name == name]
@@ -147,7 +149,7 @@ class PruningContainer(BasePruningMethod):
     def __getitem__(self, idx: Any) -> Any:
         return self._pruning_methods[idx]
 
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Any:
         """The mask of the last method, of what `default_mask` has left."""
         method = self._pruning_methods[-1]
         mask = default_mask.clone().to(dtype=t.dtype)
@@ -173,12 +175,12 @@ class Identity(BasePruningMethod):
 
     PRUNING_TYPE = "unstructured"
 
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Any:
         """The mask as it is."""
         return default_mask
 
     @classmethod
-    def apply(cls, module: Any, name: str) -> Any:                               # type: ignore[override]
+    def apply(cls, module: Module, name: str) -> Any:                               # type: ignore[override]
         """See `BasePruningMethod.apply`."""
         return super().apply(module, name)
 
@@ -192,7 +194,7 @@ class _Unstructured(BasePruningMethod):
         _validate_pruning_amount_init(amount)
         self.amount = amount
 
-    def _without(self, default_mask: Any, scores: Callable[[], Any], largest: bool) -> Any:
+    def _without(self, default_mask: Tensor, scores: Callable[[], Any], largest: bool) -> Any:
         """The mask without the elements with the largest, or smallest, scores."""
         count = amounts.count_to_prune(self.amount, default_mask.nelement())
         mask = default_mask.clone()
@@ -204,12 +206,12 @@ class _Unstructured(BasePruningMethod):
 class RandomUnstructured(_Unstructured):
     """Prunes random elements. `amount` is their number, or their fraction if it is a float."""
 
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Any:
         """The mask without the elements that get the largest random numbers."""
         return self._without(default_mask, lambda: rand_like(t), largest=True)
 
     @classmethod
-    def apply(cls, module: Any, name: str, amount: Any) -> Any:                  # type: ignore[override]
+    def apply(cls, module: Module, name: str, amount: Any) -> Any:                  # type: ignore[override]
         """See `BasePruningMethod.apply`."""
         return super().apply(module, name, amount=amount)
 
@@ -217,13 +219,13 @@ class RandomUnstructured(_Unstructured):
 class L1Unstructured(_Unstructured):
     """Prunes the elements with the smallest magnitudes. `amount` is their number, or their fraction as a float."""
 
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Any:
         """The mask without the elements with the smallest magnitudes."""
         return self._without(default_mask, lambda: abs(t), largest=False)
 
     @classmethod
-    def apply(cls, module: Any, name: str, amount: Any,                          # type: ignore[override]
-              importance_scores: Any = None) -> Any:
+    def apply(cls, module: Module, name: str, amount: Any,                          # type: ignore[override]
+              importance_scores: Tensor | None = None) -> Any:
         """See `BasePruningMethod.apply`."""
         return super().apply(module, name, amount=amount, importance_scores=importance_scores)
 
@@ -237,7 +239,7 @@ class RandomStructured(BasePruningMethod):
         _validate_pruning_amount_init(amount)
         self.amount, self.dim = amount, dim
 
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Any:
         """The mask without the slices that get the smallest random numbers."""
         size, count = amounts.slices_to_prune(t, self.dim, self.amount)
         if count == 0:
@@ -247,7 +249,7 @@ class RandomStructured(BasePruningMethod):
         return amounts.kept_slices(t, self.dim, kept) * default_mask.to(dtype=t.dtype)
 
     @classmethod
-    def apply(cls, module: Any, name: str, amount: Any, dim: int = -1) -> Any:   # type: ignore[override]
+    def apply(cls, module: Module, name: str, amount: Any, dim: int = -1) -> Any:   # type: ignore[override]
         """See `BasePruningMethod.apply`."""
         return super().apply(module, name, amount=amount, dim=dim)
 
@@ -261,7 +263,7 @@ class LnStructured(BasePruningMethod):
         _validate_pruning_amount_init(amount)
         self.amount, self.n, self.dim = amount, n, dim
 
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Any:
         """The mask without the slices with the smallest norms."""
         size, count = amounts.slices_to_prune(t, self.dim, self.amount)
         if count == 0:
@@ -270,7 +272,7 @@ class LnStructured(BasePruningMethod):
         return amounts.kept_slices(t, self.dim, kept.indices) * default_mask.to(dtype=t.dtype)
 
     @classmethod
-    def apply(cls, module: Any, name: str, amount: Any, n: Any, dim: int,        # type: ignore[override]
+    def apply(cls, module: Module, name: str, amount: Any, n: Any, dim: int,        # type: ignore[override]
               importance_scores: Any = None) -> Any:
         """See `BasePruningMethod.apply`."""
         return super().apply(module, name, amount=amount, n=n, dim=dim, importance_scores=importance_scores)
@@ -281,10 +283,10 @@ class CustomFromMask(BasePruningMethod):
 
     PRUNING_TYPE = "global"
 
-    def __init__(self, mask: Any) -> None:
+    def __init__(self, mask: Tensor) -> None:
         self.mask = mask
 
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Any:
         """The product of both masks."""
         if default_mask.shape != self.mask.shape:
             raise AssertionError(f"default_mask shape {default_mask.shape} must match self.mask shape "
@@ -292,7 +294,7 @@ class CustomFromMask(BasePruningMethod):
         return default_mask * self.mask.to(dtype=default_mask.dtype)
 
     @classmethod
-    def apply(cls, module: Any, name: str, mask: Any) -> Any:                    # type: ignore[override]
+    def apply(cls, module: Module, name: str, mask: Tensor) -> Any:                    # type: ignore[override]
         """See `BasePruningMethod.apply`."""
         return super().apply(module, name, mask=mask)
 
@@ -318,7 +320,7 @@ def random_unstructured(module: Module, name: str, amount: Any) -> Module:
     return module
 
 
-def l1_unstructured(module: Module, name: str, amount: Any, importance_scores: Any = None) -> Module:
+def l1_unstructured(module: Module, name: str, amount: Any, importance_scores: Tensor | None = None) -> Module:
     """Prune the elements of a parameter with the smallest magnitudes, or scores. Returns the module."""
     L1Unstructured.apply(module, name, amount=amount, importance_scores=importance_scores)
     return module
@@ -336,7 +338,7 @@ def ln_structured(module: Module, name: str, amount: Any, n: Any, dim: int, impo
     return module
 
 
-def custom_from_mask(module: Module, name: str, mask: Any) -> Module:
+def custom_from_mask(module: Module, name: str, mask: Tensor) -> Module:
     """Prune the elements of a parameter where the mask is 0. Returns the module."""
     CustomFromMask.apply(module, name, mask)
     return module

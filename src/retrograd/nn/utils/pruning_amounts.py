@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...tensors.functions.creation.creation import ones_like, zeros_like
 from ...tensors.functions.linalg.norms import norm
+from ...tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    from ...nn.modules.module import Module
 
 __all__ = ["_compute_norm", "_compute_nparams_toprune", "_validate_pruning_amount", "_validate_pruning_amount_init",
            "_validate_pruning_dim", "_validate_structured_pruning", "count_to_prune", "kept_slices", "mask_of",
@@ -40,20 +44,20 @@ def count_to_prune(amount: Any, tensor_size: int) -> Any:
     return _compute_nparams_toprune(amount, tensor_size)
 
 
-def _validate_structured_pruning(t: Any) -> None:
+def _validate_structured_pruning(t: Tensor) -> None:
     """Raises ValueError for a tensor that has no slices to prune."""
     if t.dim() <= 1:
         raise ValueError("Structured pruning can only be applied to multidimensional tensors. Found tensor of shape "
                          f"{t.shape} with {t.dim()} dims")
 
 
-def _validate_pruning_dim(t: Any, dim: int) -> None:
+def _validate_pruning_dim(t: Tensor, dim: int) -> None:
     """Raises IndexError if the tensor has no such dimension."""
     if dim >= t.dim():
         raise IndexError(f"Invalid index {dim} for tensor of size {t.shape}")
 
 
-def slices_to_prune(t: Any, dim: int, amount: Any) -> tuple[int, Any]:
+def slices_to_prune(t: Tensor, dim: int, amount: Any) -> tuple[int, Any]:
     """The number of slices of a tensor along a dimension, and the number that an amount means.
 
     Raises ValueError if the tensor has no slices to prune, IndexError if the tensor has no such dimension.
@@ -63,18 +67,18 @@ def slices_to_prune(t: Any, dim: int, amount: Any) -> tuple[int, Any]:
     return t.shape[dim], count_to_prune(amount, t.shape[dim])
 
 
-def _compute_norm(t: Any, n: Any, dim: int) -> Any:
+def _compute_norm(t: Tensor, n: Any, dim: int) -> Any:
     """The norms of the slices along a dimension."""
     return norm(t, p=n, dim=[d for d in range(t.dim()) if d != dim % t.dim()])
 
 
-def mask_of(module: Any, name: str) -> Any:
+def mask_of(module: Module, name: str) -> Any:
     """The mask of a parameter; ones if the parameter is not pruned."""
     mask = getattr(module, f"{name}_mask", None)
     return ones_like(getattr(module, name)) if mask is None else mask
 
 
-def kept_slices(t: Any, dim: int, kept: Any) -> Any:
+def kept_slices(t: Tensor, dim: int, kept: Tensor) -> Any:
     """A mask of the shape of `t`, with ones in these slices along a dimension."""
     mask = zeros_like(t)
     mask[(slice(None),) * (dim % t.dim()) + (kept,)] = 1

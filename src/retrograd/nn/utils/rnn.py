@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -44,7 +44,7 @@ class PackedSequence(PackedSequence_):
     PackedSequence(data=tensor([1, 4, 2, 3]), batch_sizes=tensor([2, 1, 1]), sorted_indices=None, unsorted_indices=None)
     """
 
-    def __new__(cls, data: Any, batch_sizes: Tensor | None = None, sorted_indices: Tensor | None = None,
+    def __new__(cls, data: Tensor, batch_sizes: Tensor | None = None, sorted_indices: Tensor | None = None,
                 unsorted_indices: Tensor | None = None) -> Self:
         if batch_sizes is None:
             if not isinstance(data, (list, tuple)) or len(data) != 2:
@@ -250,7 +250,7 @@ def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool 
     return [sequence[places < length] for sequence, length in zip(padded_sequences, lengths, strict=True)]
 
 
-def pack_sequence(sequences: Any, enforce_sorted: bool = True) -> PackedSequence:
+def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:
     """Pack a list of sequences (length, …). Their lengths must decrease, unless `enforce_sorted` is False.
 
     >>> import retrograd as torch

@@ -5,11 +5,13 @@ The singular value is estimated by power iterations. The vectors that they impro
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...autograd.grad_mode import no_grad
 from ...tensors.functions.linalg.determinants import pinverse
 from ...tensors.functions.linalg.matrix import dot, mv
+from ...tensors.tensor import Tensor
 from ..functional.distance import normalize
 from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..modules.module import Module
@@ -22,12 +24,12 @@ __all__ = [
 ]
 
 
-def output_dim(module: Any) -> int:
+def output_dim(module: Module) -> int:
     """The dimension of a module's weight that counts its outputs."""
     return int(isinstance(module, (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d)))
 
 
-def as_matrix(weight: Any, dim: int) -> Any:
+def as_matrix(weight: Tensor, dim: int) -> Any:
     """A weight as a matrix whose rows are its slices along a dimension."""
     if dim != 0:
         weight = weight.permute(dim, *[d for d in range(weight.dim()) if d != dim])
@@ -51,11 +53,11 @@ class SpectralNorm:
         check_iterations(n_power_iterations)
         self.n_power_iterations = n_power_iterations
 
-    def reshape_weight_to_matrix(self, weight: Any) -> Any:
+    def reshape_weight_to_matrix(self, weight: Tensor) -> Any:
         """The weight as a matrix, with a row for each output."""
         return as_matrix(weight, self.dim)
 
-    def compute_weight(self, module: Any, do_power_iteration: bool) -> Any:
+    def compute_weight(self, module: Module, do_power_iteration: bool) -> Any:
         """The weight. A power iteration improves the vectors `name_u` and `name_v` first, in place."""
         weight, u, v = [getattr(module, f"{self.name}_{kind}") for kind in ("orig", "u", "v")]
         matrix = self.reshape_weight_to_matrix(weight)
@@ -67,7 +69,7 @@ class SpectralNorm:
                 u, v = u.clone(), v.clone()
         return weight / dot(u, mv(matrix, v))
 
-    def remove(self, module: Any) -> None:
+    def remove(self, module: Module) -> None:
         """Make the weight a parameter again."""
         with no_grad():
             weight = self.compute_weight(module, do_power_iteration=False)
@@ -75,7 +77,7 @@ class SpectralNorm:
             delattr(module, name)
         module.register_parameter(self.name, Parameter(weight.detach()))
 
-    def __call__(self, module: Any, inputs: Any) -> None:
+    def __call__(self, module: Module, inputs: Sequence[Tensor]) -> None:
         setattr(module, self.name, self.compute_weight(module, do_power_iteration=module.training))
 
     def _solve_v_and_rescale(self, weight_mat: Any, u: Any, target_sigma: Any) -> Any:
@@ -85,7 +87,7 @@ class SpectralNorm:
         return v.mul_(target_sigma / dot(u, mv(weight_mat, v)))
 
     @staticmethod
-    def apply(module: Any, name: str, n_power_iterations: int, dim: int, eps: float) -> SpectralNorm:
+    def apply(module: Module, name: str, n_power_iterations: int, dim: int, eps: float) -> SpectralNorm:
         """Register the hook, and set up its buffers. Raises RuntimeError if the weight has such a hook."""
         refuse_second(module, SpectralNorm, "spectral_norm", name)
         hook = SpectralNorm(name, n_power_iterations, dim, eps)
@@ -140,7 +142,7 @@ class SpectralNormStateDictHook:
     def __init__(self, fn: SpectralNorm) -> None:
         self.fn = fn
 
-    def __call__(self, module: Any, state_dict: Any, prefix: str, local_metadata: Any) -> None:
+    def __call__(self, module: Module, state_dict: Any, prefix: str, local_metadata: Any) -> None:
         noted, key = local_metadata.setdefault("spectral_norm", {}), f"{self.fn.name}.version"
         if key in noted:
             raise RuntimeError(f"Unexpected key in metadata['spectral_norm']: {key}")

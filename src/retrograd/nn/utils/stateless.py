@@ -62,16 +62,16 @@ def _reparametrize_module(module: Module, parameters_and_buffers: dict[str, Any]
             {name: tensor for name, tensor in after.items() if name in parameters_and_buffers})
 
 
-def _functional_call(module: Module, parameters_and_buffers: dict[str, Any], args: Any = None, kwargs: Any = None, *,
-                     tie_weights: bool = True, strict: bool = False) -> Any:
+def _functional_call(module: Module, parameters_and_buffers: dict[str, Any], args: Any = None,
+                     kwargs: dict[str, Any] | None = None, *, tie_weights: bool = True, strict: bool = False) -> Any:
     args = () if args is None else args if isinstance(args, tuple) else (args,)
     with _reparametrize_module(module, parameters_and_buffers, tie_weights=tie_weights, strict=strict):
         call: Any = module
         return call(*args, **(kwargs or {}))
 
 
-def functional_call(module: Module, parameters_and_buffers: dict[str, Any], args: Any = None, kwargs: Any = None, *,
-                    tie_weights: bool = True, strict: bool = False) -> Any:
+def functional_call(module: Module, parameters_and_buffers: dict[str, Any], args: Any = None,
+                    kwargs: dict[str, Any] | None = None, *, tie_weights: bool = True, strict: bool = False) -> Any:
     """Call a module with other tensors in place of its parameters and buffers.
 
     `parameters_and_buffers` maps dotted names to tensors. If the module has one tensor under several names, a tensor

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...foundations.errors import warn
 from ...tensors.functions.linalg.norms import _weight_norm, norm_except_dim
+from ...tensors.tensor import Tensor
 from ..modules.module import Module
 from ..parameter import Parameter, is_lazy
 from .registered_hooks import hook_of, refuse_second
@@ -19,12 +21,12 @@ class WeightNorm:
     def __init__(self, name: str, dim: int | None) -> None:
         self.name, self.dim = name, -1 if dim is None else dim
 
-    def compute_weight(self, module: Any) -> Any:
+    def compute_weight(self, module: Module) -> Any:
         """The weight."""
         return _weight_norm(getattr(module, f"{self.name}_v"), getattr(module, f"{self.name}_g"), self.dim)
 
     @staticmethod
-    def apply(module: Any, name: str, dim: int | None) -> WeightNorm:
+    def apply(module: Module, name: str, dim: int | None) -> WeightNorm:
         """Register the hook, and split the weight. Raises RuntimeError if the weight has such a hook."""
         warn("`torch.nn.utils.weight_norm` is deprecated in favor of "
              "`torch.nn.utils.parametrizations.weight_norm`.", FutureWarning)
@@ -48,7 +50,7 @@ class WeightNorm:
         del module._parameters[f"{self.name}_g"], module._parameters[f"{self.name}_v"]
         setattr(module, self.name, Parameter(weight.data))
 
-    def __call__(self, module: Any, inputs: Any) -> None:
+    def __call__(self, module: Module, inputs: Sequence[Tensor]) -> None:
         setattr(module, self.name, self.compute_weight(module))
 
 

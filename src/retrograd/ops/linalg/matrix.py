@@ -18,11 +18,24 @@ def _product(name: str, kernel: Callable[..., Any], x: Rule, y: Rule, *, complex
     return Op(name, kernel, "x y", {"x": x, "y": y}, kind="operator", tensors=2, complex=complex, short=True)
 
 
+def _in_columns(strides: tuple[int, ...], rows: int, itemsize: int) -> bool:
+    """Whether a matrix lies in memory column by column. The gradient then lies so too, as in PyTorch."""
+    return strides[0] == itemsize and strides[1] == itemsize * rows
+
+
+def _mm_by_first(g: Any, y: Any, x_strides: Any) -> Any:
+    return t(mm(y, t(g))) if _in_columns(x_strides, g.shape[0], y.dtype.itemsize) else mm(g, t(y))
+
+
+def _mm_by_second(g: Any, x: Any, y_strides: Any) -> Any:
+    return t(mm(t(g), x)) if _in_columns(y_strides, x.shape[1], x.dtype.itemsize) else mm(t(x), g)
+
+
 def _mv_by_matrix(g: Any, y: Any) -> Any:
     return unsqueeze(g, 1) * y
 
 
-mm: Op = _product("mm", kernels.mm, lambda g, y: mm(g, t(y)), lambda g, x: mm(t(x), g))
+mm: Op = _product("mm", kernels.mm, _mm_by_first, _mm_by_second)
 bmm: Op = _product("bmm", kernels.bmm, lambda g, y: bmm(g, transpose(y, -1, -2)),
                    lambda g, x: bmm(transpose(x, -1, -2), g))
 mv: Op = _product("mv", kernels.mm, _mv_by_matrix, lambda g, x: mv(t(x), g))
@@ -34,18 +47,14 @@ def _scaled(g: Any, beta: Any) -> Any:
     return g if beta == 1 else g * beta
 
 
-def _mat2(g: Any, mat1: Any, alpha: Any) -> Any:
-    """The product is computed transposed. So the gradient is row-major if mat2 is the transposed weight of a layer."""
-    return t(mm(t(_scaled(g, alpha)), mat1))
-
-
 def _for_each(g: Any, stack: Any) -> Any:
     """The gradient of a sum over a stack, for each matrix in the stack."""
     return np.broadcast_to(g, (stack.shape[0], *g.shape))
 
 
-addmm = operator("addmm", kernels.addmm, x=_scaled, mat1=lambda g, mat2, alpha: mm(_scaled(g, alpha), t(mat2)),
-                 mat2=_mat2)
+addmm = operator("addmm", kernels.addmm, x=_scaled,
+                 mat1=lambda g, mat2, alpha, mat1_strides: _mm_by_first(_scaled(g, alpha), mat2, mat1_strides),
+                 mat2=lambda g, mat1, alpha, mat2_strides: _mm_by_second(_scaled(g, alpha), mat1, mat2_strides))
 addmv = operator("addmv", kernels.addmm, x=_scaled,
                  mat1=lambda g, mat2, alpha: _mv_by_matrix(_scaled(g, alpha), mat2),
                  mat2=lambda g, mat1, alpha: mv(t(mat1), _scaled(g, alpha)))

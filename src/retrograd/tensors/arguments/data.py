@@ -14,6 +14,7 @@ from ...foundations.dtypes import (
     I64,
     NARROW,
     UNSIGNED,
+    Array,
     default_complex,
     default_floating,
     dtype as torch_dtype,
@@ -27,8 +28,6 @@ from ...kernels.rounding import before_rounding
 from ...ops.basic import cast
 from ..state.base import TensorBase, numbers_in
 from .options import fits
-
-Array = np.ndarray[Any, Any]
 
 _UNSIGNED = {kind.name: kind for kind in UNSIGNED}
 _SUPPORTED = ("The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, "

@@ -7,17 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...foundations.errors import noted
+from ...tensors.state.base import TensorBase
 from ..state.inference import watch_saving
 
 Dims = int | tuple[int, ...] | list[int]
 _PLAIN = frozenset((int, type(None)))                        # the usual ends of a slice
 
 
-def array_of(name: str, value: Any, argument: str = "input", position: int = 1) -> np.ndarray[Any, Any]:
+def array_of(name: str, value: TensorBase, argument: str = "input", position: int = 1) -> Array:
     """The array of a tensor. Raises TypeError for anything else."""
     try:
-        array: np.ndarray[Any, Any] = value._array
+        array: Array = value._array
         meta = value._grad_meta
     except AttributeError:
         raise not_a_tensor(name, value, argument, position) from None
@@ -55,7 +57,7 @@ def axis_of(name: str, dim: Any, ndim: int) -> int:
     return axis
 
 
-def size_at(array: Any, dim: int) -> int:
+def size_at(array: Array, dim: int) -> int:
     """The size of a dimension counted from the front, or -1 for the last. Raises IndexError if it does not exist."""
     if not array.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")

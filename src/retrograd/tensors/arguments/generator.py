@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...foundations.devices import checked, device as Device
+from ...foundations.devices import DeviceLike, checked, device as Device
+from ...foundations.dtypes import Array
 from ...foundations.names import missing
 from ...kernels.random.twister import DEFAULT_SEED, Twister
 from ..state.base import TensorBase, plain
@@ -25,7 +26,7 @@ class Generator:
     __module__ = "retrograd"                                 # the module under which programs know the class
     __slots__ = ("twister",)
 
-    def __init__(self, device: Any = "cpu") -> None:
+    def __init__(self, device: DeviceLike = "cpu") -> None:
         checked(device)
         self.twister = Twister(DEFAULT_SEED)
 
@@ -75,7 +76,7 @@ class Generator:
         return _restored, (self.twister.get_state(),)
 
 
-def _restored(state: Any) -> Generator:
+def _restored(state: Array) -> Generator:
     generator = Generator()
     generator.twister.set_state(state)
     return generator
@@ -89,7 +90,7 @@ if hasattr(os, "register_at_fork"):                      # a process that is for
     os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
-def twister_of(name: str, generator: Any) -> Twister:
+def twister_of(name: str, generator: Generator | None) -> Twister:
     """The stream to draw from: the generator's, or the default stream for None."""
     if generator is None:
         return default_generator.twister

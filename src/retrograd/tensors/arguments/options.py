@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.devices import checked
+from ...foundations.devices import DeviceLike, checked
 from ...foundations.dtypes import (
     BOOL_,
     C128,
@@ -20,6 +20,8 @@ from ...foundations.dtypes import (
     DIFFERENTIABLE,
     F64,
     I64,
+    Array,
+    Shape,
     default_floating,
     dtype as torch_dtype,
     letter,
@@ -91,7 +93,7 @@ per_tensor_affine, per_channel_affine, per_tensor_symmetric, per_channel_symmetr
 _CHANNELS_LAST = {"channels_last": 4, "channels_last_3d": 5}
 
 
-def order_in(name: str, given: Any, array: np.ndarray[Any, Any], otherwise: str) -> Any:
+def order_in(name: str, given: memory_format | None, array: Array, otherwise: str) -> Any:
     """The order of a copy of `array`: row by row ("C"), as the array ("K"), or strides; `otherwise` without a format.
 
     Raises TypeError if `given` is no format, RuntimeError if the format is for another number of dimensions.
@@ -99,7 +101,7 @@ def order_in(name: str, given: Any, array: np.ndarray[Any, Any], otherwise: str)
     return otherwise if given is None else order_of_shape(name, given, array.shape)
 
 
-def order_of_shape(name: str, given: Any, shape: tuple[int, ...]) -> Any:
+def order_of_shape(name: str, given: memory_format, shape: tuple[int, ...]) -> Any:
     """The order of a tensor of this shape in a memory format: row by row ("C"), as it is ("K"), or strides.
 
     Raises TypeError if `given` is no format, RuntimeError if the format is for another number of dimensions.
@@ -115,7 +117,7 @@ def order_of_shape(name: str, given: Any, shape: tuple[int, ...]) -> Any:
     return (by[0], by[-1], *by[1:-1])
 
 
-def lies_in(given: Any, array: np.ndarray[Any, Any]) -> bool:
+def lies_in(given: memory_format, array: Array) -> bool:
     """Whether an array lies in memory as the memory format says."""
     if in_rows(array) and (given is None or given.name not in _CHANNELS_LAST):
         return True
@@ -127,7 +129,7 @@ def lies_in(given: Any, array: np.ndarray[Any, Any]) -> bool:
     return all([n == 1 or a == b for n, a, b in zip(array.shape, steps(array), order)])
 
 
-def shape_of(name: str, sizes: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
+def shape_of(name: str, sizes: tuple[Any, ...], size: Shape | None = None) -> tuple[int, ...]:
     """The shape given as `2, 3`, as one tuple, or as the keyword `size`. Raises TypeError, or RuntimeError for -1."""
     if not sizes:
         if size is None:
@@ -169,7 +171,7 @@ def _checked_shape(name: str, sizes: tuple[Any, ...], in_tuple: bool) -> tuple[i
     return tuple(shape)
 
 
-def element_type(name: str, dtype: Any) -> np.dtype[Any]:
+def element_type(name: str, dtype: torch_dtype | None) -> np.dtype[Any]:
     """The NumPy dtype of PyTorch's `dtype`; the default float for None. Raises TypeError for any other value."""
     if dtype is None:
         return default_floating()
@@ -183,7 +185,7 @@ def element_type(name: str, dtype: Any) -> np.dtype[Any]:
     return found
 
 
-def made(array: np.ndarray[Any, Any], device: Any, requires_grad: bool) -> TensorBase:
+def made(array: Array, device: DeviceLike | None, requires_grad: bool) -> TensorBase:
     """The new tensor over `array`, after a check that `device` is the CPU."""
     if device is not None:
         checked(device)
@@ -216,7 +218,7 @@ def asked(requires_grad: Any) -> bool:
 _NO_NONE = ("tensor", "new_tensor", "range")
 
 
-def require_grad(tensor: Any) -> None:
+def require_grad(tensor: TensorBase) -> None:
     """Make a new tensor a leaf that requires grad. Raises RuntimeError for a dtype without gradients."""
     if tensor._array.dtype not in DIFFERENTIABLE:
         raise noted(
@@ -280,12 +282,12 @@ def filling(value: Any, dtype: np.dtype[Any]) -> Any:
     return value
 
 
-def filled_type(dtype: Any, value: Any) -> np.dtype[Any]:
+def filled_type(dtype: torch_dtype | None, value: Any) -> np.dtype[Any]:
     """The element type of a tensor filled with a Python number: `dtype`, or if that is None, the number's own."""
     return of_scalar(value) if dtype is None else element_type("full", dtype)
 
 
-def check_real_parts(name: str, first: Any, second: Any, arguments: tuple[str, str]) -> None:
+def check_real_parts(name: str, first: TensorBase, second: TensorBase, arguments: tuple[str, str]) -> None:
     """Raises PyTorch's error unless both values are floating tensors of one type. `arguments` holds their names."""
     for position, (argument, part) in enumerate(zip(arguments, (first, second)), 1):
         check_tensor(name, part, argument, position)
@@ -298,7 +300,7 @@ def check_real_parts(name: str, first: Any, second: Any, arguments: tuple[str, s
                            "argument")
 
 
-def refuse_lost_gradient(input: Any, src: Any) -> None:
+def refuse_lost_gradient(input: TensorBase, src: TensorBase) -> None:
     """Raises RuntimeError if `src` requires grad and is put into a copy of `input`, which holds integers."""
     if input._array.dtype not in DIFFERENTIABLE and local.thread.grad and requires(src):
         raise RuntimeError(f"Autograd not support dtype: {torch_dtype.of[input._array.dtype].legacy}. Pass "
@@ -314,7 +316,7 @@ def refuse_complex_gradient(name: str, input: Any, *others: Any) -> None:
             "backward#no-complex-derivative")
 
 
-def check_tensor(name: str, value: Any, argument: str = "input", position: int = 1) -> None:
+def check_tensor(name: str, value: TensorBase, argument: str = "input", position: int = 1) -> None:
     """Raises TypeError if `value` is no tensor."""
     if not isinstance(value, TensorBase):
         raise not_a_tensor(name, value, argument, position)

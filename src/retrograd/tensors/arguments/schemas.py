@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -140,7 +141,7 @@ class SignatureOfSchema(inspect.Signature):
 
     __slots__ = ("body", "out", "texts")
 
-    def __init__(self, texts: tuple[str, ...], body: Any, out: bool) -> None:
+    def __init__(self, texts: tuple[str, ...], body: Callable[..., Any], out: bool) -> None:
         # The base class's constructor would only make empty parameters, for a thousand functions.
         self.texts, self.body, self.out = texts, body, out
 
@@ -167,8 +168,8 @@ class SignatureOfSchema(inspect.Signature):
 
 
 @cache
-def _parameters(texts: tuple[str, ...], body: Any, out: bool) -> Any:
-    """The parameters of `body`, those that only schemas have, NumPy's names (`axis`, `keepdims`), and `out`."""
+def _parameters(texts: tuple[str, ...], body: Callable[..., Any], out: bool) -> Any:
+    """The parameters of `body`, parameters that only schemas have, NumPy's names (`axis`, `keepdims`), and `out`."""
     found = dict(inspect.signature(body).parameters)
     rest = [found.pop(name) for name in [*found] if found[name].kind is inspect.Parameter.VAR_KEYWORD]
     stated = [p for schema in schemas(texts) for p in schema.parameters if p.name != "self"]

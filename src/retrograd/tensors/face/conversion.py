@@ -11,7 +11,7 @@ from numbers import Number
 from typing import Any
 
 from ...foundations import dtypes
-from ...foundations.devices import Meta, checked, device as Device, on_meta
+from ...foundations.devices import DeviceLike, Meta, checked, device as Device, on_meta
 from ...foundations.dtypes import dtype as torch_dtype, letter
 from ...foundations.errors import warn
 from ...foundations.names import public as public_name
@@ -29,7 +29,7 @@ _BUILTIN = (bool, int, float, complex)
 
 
 @public(event="aten::to", method=True)
-def to(self: TensorBase, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False,
+def to(self: TensorBase, *args: Any, dtype: torch_dtype | None = None, device: Any = None, non_blocking: bool = False,
        copy: bool = False, memory_format: Any = None) -> TensorBase:
     """The tensor in another type or on another device: `to(dtype)`, `to(device, dtype)` or `to(other)`.
 
@@ -55,7 +55,7 @@ def to(self: TensorBase, *args: Any, dtype: Any = None, device: Any = None, non_
     return result
 
 
-def positional(args: tuple[Any, ...], dtype: Any, device: Any, *flags: bool) -> tuple[Any, ...]:
+def positional(args: tuple[Any, ...], dtype: Any, device: DeviceLike | None, *flags: bool) -> tuple[Any, ...]:
     """The positional arguments of `to`: (dtype | other | device [, dtype]), then non_blocking and copy."""
     first, rest = args[0], args[1:]
     if isinstance(first, TensorBase):
@@ -109,7 +109,8 @@ def cpu(self: TensorBase, memory_format: Any = None) -> TensorBase:
 
 
 @public(method=True)
-def cuda(self: TensorBase, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> TensorBase:
+def cuda(self: TensorBase, device: DeviceLike | None = None, non_blocking: bool = False,
+         memory_format: Any = None) -> TensorBase:
     """Raises AssertionError, like PyTorch without CUDA."""
     checked("cuda" if device is None else device)
     return self
@@ -117,7 +118,7 @@ def cuda(self: TensorBase, device: Any = None, non_blocking: bool = False, memor
 
 def _refusing(kind: str, doc: str) -> Any:
     @public(method=True, name=kind, doc=doc)
-    def method(self: TensorBase, device: Any = None, non_blocking: bool = False,
+    def method(self: TensorBase, device: DeviceLike | None = None, non_blocking: bool = False,
                memory_format: Any = None) -> TensorBase:
         checked(kind if device is None else device)
         return self
@@ -266,19 +267,19 @@ def _identity(self: TensorBase) -> int:
 
 
 @public(method=True)
-def is_pinned(self: TensorBase, device: Any = None) -> bool:
+def is_pinned(self: TensorBase, device: DeviceLike | None = None) -> bool:
     """Whether its memory is pinned for a GPU: False."""
     return False
 
 
 @public(method=True)
-def pin_memory(self: TensorBase, device: Any = None) -> TensorBase:
+def pin_memory(self: TensorBase, device: DeviceLike | None = None) -> TensorBase:
     """Raises RuntimeError, since there is no GPU to pin memory for."""
     raise RuntimeError("Cannot access accelerator device when none is available. Memory is pinned for a GPU.")
 
 
 @public(method=True)
-def to_dense(self: TensorBase, dtype: Any = None, *, masked_grad: bool | None = None) -> TensorBase:
+def to_dense(self: TensorBase, dtype: torch_dtype | None = None, *, masked_grad: bool | None = None) -> TensorBase:
     """The tensor itself, since it is dense; or a conversion to `dtype`, if that is given."""
     return self if dtype is None else to(self, dtype)
 

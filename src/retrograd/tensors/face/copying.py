@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.lib import array_utils
 
-from ...foundations.dtypes import NARROW, dtype as torch_dtype
+from ...foundations.dtypes import NARROW, Array, dtype as torch_dtype
 from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...kernels.kinds import with_numbers
@@ -23,8 +23,6 @@ from ..recording.public import methods, public
 from ..state.base import TensorBase, meta_of
 from ..transforms.batched import parts
 from .subclassing import leaf_of
-
-Array = np.ndarray[Any, Any]
 
 
 @public(name="__deepcopy__")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...foundations.dtypes import DIFFERENTIABLE
 from ...foundations.errors import noted
 from ...foundations.modes import local
@@ -24,7 +22,7 @@ def data(self: TensorBase) -> TensorBase:
     return sharing(self, new_lineage(self._array))  # type: ignore[no-any-return]
 
 
-def set_data(self: TensorBase, value: Any) -> None:
+def set_data(self: TensorBase, value: TensorBase) -> None:
     """Give this tensor the memory of another, of any shape and type. Nothing is recorded. Tangents stay.
 
     Raises TypeError if `value` is no tensor, RuntimeError for integers if the tensor requires grad, and inside of a

@@ -5,19 +5,18 @@ The engine fits each gradient to its edge, and so converts it to this type.
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...foundations.dtypes import C_NAMES, dtype as torch_dtype
+from ...tensors.state.base import TensorBase
 from ..recording.public import methods, public_property
 from ..state.base import accumulator_of, meta_of, stands_as_leaf
 
 
-def _check_leaf(tensor: Any, what: str) -> None:
+def _check_leaf(tensor: TensorBase, what: str) -> None:
     if not stands_as_leaf(tensor):
         raise RuntimeError(f"grad_dtype can only be {what} on leaf tensors. This one was computed.")
 
 
-def grad_dtype(self: Any) -> torch_dtype | None:
+def grad_dtype(self: TensorBase) -> torch_dtype | None:
     """The type of the gradient of a leaf: the type of the leaf, unless it was set. None stands for any type.
 
     The engine converts gradients to it. Raises RuntimeError for a tensor that is no leaf.
@@ -29,7 +28,7 @@ def grad_dtype(self: Any) -> torch_dtype | None:
     return torch_dtype.of[(meta and meta.grad_dtype) or self._array.dtype]
 
 
-def set_grad_dtype(self: Any, value: torch_dtype | None) -> None:
+def set_grad_dtype(self: TensorBase, value: torch_dtype | None) -> None:
     """Let the gradient have another type. Raises RuntimeError if the leaf has a gradient of yet another type."""
     if value is not None and not isinstance(value, torch_dtype):
         raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type(value).__name__}")

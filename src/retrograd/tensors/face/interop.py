@@ -12,19 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import NARROW, legacy
+from ...foundations.dtypes import NARROW, Array, legacy
 from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...kernels.kinds import with_numbers
 from ..functions.shapes.rearranging import flip
 from ..recording.public import methods, public
-from ..state.base import Results, TensorBase, constant, requires, set_leaf, sharing
+from ..state.base import TensorBase, constant, requires, set_leaf, sharing
+from ..state.dispatch import DISPATCH
 from ..transforms.batched import is_batch, shown
 from ..transforms.levels import outer
 from .printing import repr_of
-
-Array = np.ndarray[Any, Any]
-
 
 # To NumPy
 
@@ -97,7 +95,7 @@ def tolist(self: TensorBase) -> Any:
     return self._array.tolist()
 
 
-def _only(self: Any) -> Any:
+def _only(self: TensorBase) -> Any:
     if self._array.size != 1:
         raise noted(
             ValueError("only one element tensors can be converted to Python scalars"),
@@ -208,7 +206,7 @@ def _batched_text(array: Any, grad_fn_name: str | None, requires_grad: bool) -> 
 @public(name="__format__")
 def format_as(self: TensorBase, spec: str) -> str:
     """Format a plain 0-d tensor as its number. The format of any other tensor is its text, and takes no `spec`."""
-    if self._array.ndim == 0 and type(self) is Results.tensor:
+    if self._array.ndim == 0 and type(self) is DISPATCH.tensor:
         return format(self._array.item(), spec)
     return object.__format__(self, spec)
 

@@ -22,7 +22,7 @@ def numel(input: TensorBase) -> int:
 
 
 @public(method=True)
-def size(self: Any, dim: int | None = None) -> Any:
+def size(self: TensorBase, dim: int | None = None) -> Any:
     """The shape, or the size of one dimension."""
     shape = self._array.shape
     if dim is None:
@@ -39,7 +39,7 @@ def ndimension(self: TensorBase) -> int:
 
 
 @public(method=True)
-def stride(self: Any, dim: int | None = None) -> Any:
+def stride(self: TensorBase, dim: int | None = None) -> Any:
     """The distance in memory between neighbors along each dimension, or along one, counted in elements."""
     strides = steps(self._array) if self._array.size else _empty_steps(self)
     if dim is None:
@@ -60,13 +60,13 @@ def _empty_steps(tensor: Any) -> tuple[int, ...]:
 
 
 @public(method=True)
-def data_ptr(self: Any) -> int:
+def data_ptr(self: TensorBase) -> int:
     """The address of the first element; 0 without elements, and for a wrapper of other tensors."""
     return address(self._array) if self._array.size and not is_wrapper(self) else 0
 
 
 @public(method=True)
-def storage_offset(self: Any) -> int:
+def storage_offset(self: TensorBase) -> int:
     """The number of elements between the start of the memory and the first element."""
     return offset_of(self._array)
 
@@ -96,7 +96,7 @@ def is_same_size(input: TensorBase, other: TensorBase) -> bool:
     return bool(input._array.shape == other._array.shape)
 
 
-def iterate(self: Any) -> Iterator[Any]:
+def iterate(self: TensorBase) -> Iterator[Any]:
     """The slices along the first dimension. Raises TypeError for a 0-d tensor."""
     if not self._array.ndim:
         raise TypeError("iteration over a 0-d tensor")

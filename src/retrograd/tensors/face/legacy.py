@@ -10,12 +10,13 @@ from typing import Any, Union
 import numpy as np
 
 from ...foundations import dtypes
-from ...foundations.devices import checked
-from ...foundations.dtypes import default_floating, dtype
+from ...foundations.devices import DeviceLike, checked
+from ...foundations.dtypes import Array, default_floating, dtype
 from ...foundations.modes import local
 from ..arguments.data import new_array
 from ..recording.public import public
-from ..state.base import Results, TensorBase
+from ..state.base import TensorBase
+from ..state.dispatch import DISPATCH
 from .subclassing import as_subclass, leaf_of
 
 _MISSING: Any = object()
@@ -24,7 +25,7 @@ _UNION: Any = Union                                  # for unions made at run ti
 BY_NAME = {f"torch.{of.legacy}Tensor": of for of in dtype.all.values()}
 
 
-def _array_from(args: tuple[Any, ...], to: np.dtype[Any] | None) -> np.ndarray[Any, Any]:
+def _array_from(args: tuple[Any, ...], to: np.dtype[Any] | None) -> Array:
     """The array for the old constructor: of the given sizes, of a sequence, or the memory of a tensor.
 
     Raises TypeError for any other argument.
@@ -63,11 +64,11 @@ def construct(cls: type[Any], args: tuple[Any, ...], data: Any = _MISSING, to: n
 
 
 @public(method=True)
-def new(self: Any, *args: Any, device: Any = None) -> Any:
+def new(self: TensorBase, *args: Any, device: DeviceLike | None = None) -> Any:
     """A tensor of the same dtype, by the old constructor. `new_tensor` and `new_empty` are clearer."""
     if device is not None:
         checked(device)
-    return construct(Results.tensor, args, to=self._array.dtype)
+    return construct(DISPATCH.tensor, args, to=self._array.dtype)
 
 
 class tensortype:
@@ -82,7 +83,7 @@ class tensortype:
         self.__name__ = f"{of.legacy}Tensor"
 
     def __call__(self, *args: Any) -> Any:
-        return construct(Results.tensor, args, to=self.dtype.dtype)
+        return construct(DISPATCH.tensor, args, to=self.dtype.dtype)
 
     def __instancecheck__(self, value: object) -> bool:
         return isinstance(value, TensorBase) and value._array.dtype == self.dtype.dtype

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.devices import checked
+from ...foundations.devices import DeviceLike, checked
+from ...foundations.dtypes import Array, dtype as torch_dtype
 from ...foundations.errors import warn
 from ...graph.versions import apart
 from ...kernels.mapping import mapped
@@ -24,7 +25,7 @@ _clone = recorded(clone)
 
 
 @public(for_modes=True)
-def from_numpy(ndarray: np.ndarray[Any, Any]) -> TensorBase:
+def from_numpy(ndarray: Array) -> TensorBase:
     """A tensor over the memory of an array. A write to either changes both.
 
     Raises TypeError for a value that is no array and for types that tensors do not have, ValueError for negative
@@ -36,7 +37,7 @@ def from_numpy(ndarray: np.ndarray[Any, Any]) -> TensorBase:
     return _over(array)
 
 
-def _over(ndarray: np.ndarray[Any, Any]) -> TensorBase:
+def _over(ndarray: Array) -> TensorBase:
     array = checked_array(ndarray)
     if not array.flags.writeable:
         warn("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. "
@@ -45,7 +46,7 @@ def _over(ndarray: np.ndarray[Any, Any]) -> TensorBase:
 
 
 @public(for_modes=True)
-def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> TensorBase:
+def as_tensor(data: Any, dtype: torch_dtype | None = None, device: DeviceLike | None = None) -> TensorBase:
     """`data` as a tensor: a tensor of that type itself, an array of that type as shared memory, all else as a copy.
 
     A conversion of a tensor is recorded.
@@ -58,7 +59,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> TensorBase:
 
 
 @public(for_modes=True)
-def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None,
+def asarray(obj: Any, *, dtype: torch_dtype | None = None, device: DeviceLike | None = None, copy: bool | None = None,
             requires_grad: bool = False) -> TensorBase:
     """`obj` as a tensor, over the same memory if `obj` is a tensor, an array, a buffer, or an array of another library.
 
@@ -80,7 +81,7 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
     return result
 
 
-def _shared(obj: Any, dtype: Any) -> TensorBase | None:
+def _shared(obj: Any, dtype: torch_dtype | None) -> TensorBase | None:
     """A tensor over the memory of `obj`; None if `obj` has no memory to share."""
     if isinstance(obj, TensorBase):
         return obj
@@ -110,8 +111,9 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
 
 @public("from_file(str filename, bool? shared=None, int? size=0, *, dtype dtype=None, layout layout=None, device "
         "device=None, bool pin_memory=False, bool requires_grad=False)", strict=True)
-def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *, dtype: Any = None, layout: Any = None,
-              device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
+def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *, dtype: torch_dtype | None = None,
+              layout: Any = None, device: DeviceLike | None = None, pin_memory: bool = False,
+              requires_grad: bool = False) -> TensorBase:
     """A one-dimensional tensor over the first `size` numbers of a file. Writes reach the file if `shared`.
 
     If `shared`, a file that is too short grows, and a file that does not exist is made. Raises RuntimeError if the

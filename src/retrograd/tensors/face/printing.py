@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...foundations import dtypes
+from ...foundations.dtypes import Array
 from .formatting import cells
-
-Array = np.ndarray[Any, Any]
 
 
 class PrintOptions(NamedTuple):
@@ -105,7 +104,7 @@ def repr_of(array: Array, *, requires_grad: bool = False, grad_fn_name: str | No
 
 def sparse_text(parts: Mapping[str, Array], facts: Sequence[str], suffixes: Sequence[str], *, apart: bool,
                 prefix: str = "tensor(") -> str:
-    """The text of a sparse tensor: its `parts` by name, the last of which are the values, then `facts` about it.
+    """The text of a sparse tensor: its `parts` by name, the values last, then `facts` about it.
 
     apart: whether the facts begin a new line in any case.
     """

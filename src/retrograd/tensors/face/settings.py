@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...foundations.devices import META, Chosen, Meta, checked, device as Device, on_meta
+from ...foundations.devices import META, Chosen, DeviceLike, Meta, checked, device as Device, on_meta
 from ...foundations.dtypes import set_default_dtype
 from ...foundations.errors import warn
 from ..recording.public import public
@@ -35,7 +35,7 @@ def get_default_device() -> Device:
     return Chosen.device
 
 
-def set_default_device(device: Any) -> None:
+def set_default_device(device: DeviceLike | None) -> None:
     """Set the device of new tensors: the CPU, which None stands for, or `meta`.
 
     Raises AssertionError or RuntimeError for any other device.

@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...kernels.layout import address, owner_of, window
 from ..recording.public import methods, public
 from ..state.base import TensorBase
@@ -94,7 +95,7 @@ def parts(tensor: Any) -> tuple[Any, ...]:
     return memory, array.shape, array.dtype.str, start, array.strides
 
 
-def from_parts(memory: Any, *layout: Any) -> np.ndarray[Any, Any]:
+def from_parts(memory: Any, *layout: Any) -> Array:
     """The array that `parts` describes."""
     if not layout:
         return memory  # type: ignore[no-any-return]  # the elements themselves

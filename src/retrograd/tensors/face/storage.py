@@ -13,7 +13,7 @@ import numpy as np
 
 from ...foundations import dtypes
 from ...foundations.devices import CPU, device
-from ...foundations.dtypes import C_NAMES, F32, dtype as torch_dtype
+from ...foundations.dtypes import C_NAMES, F32, Array, Shape, dtype as torch_dtype
 from ...foundations.errors import noted, warn
 from ...foundations.modes import local
 from ...graph.locks import moment
@@ -32,7 +32,6 @@ from ..state.wrapping import is_wrapper
 from ..transforms.batched import is_batch
 from ..transforms.refusals import STORAGE
 
-Array = np.ndarray[Any, Any]
 BYTE = np.dtype(np.uint8)
 
 
@@ -358,7 +357,7 @@ def set_(self: TensorBase, source: Any = None, storage_offset: int = 0, size: An
     return self
 
 
-def _memory_for(dtype: np.dtype[Any], source: Any, offset: int, size: Any, stride: Any) -> Array:
+def _memory_for(dtype: np.dtype[Any], source: Any, offset: int, size: Shape | None, stride: Shape | None) -> Array:
     """The array that the arguments of `set_` describe."""
     if source is None:
         return np.empty(0, dtype)
@@ -386,7 +385,7 @@ def _memory_for(dtype: np.dtype[Any], source: Any, offset: int, size: Any, strid
     return strided(whole, sizes, strides, offset)
 
 
-def put_behind(tensor: Any, array: Array) -> None:
+def put_behind(tensor: TensorBase, array: Array) -> None:
     """Give a tensor other memory. Its version continues from the present count of writes."""
     lineage = new_lineage(array)
     inherit(lineage, tensor._array)

@@ -14,7 +14,8 @@ from ...ops.shape import alias
 from ..arguments.options import check_tensor
 from ..recording.calls import recorded
 from ..recording.overriding import disabled_torch_dispatch_impl, torch_function
-from ..state.base import Results, TensorBase, meta_of, note_kind
+from ..state.base import TensorBase, meta_of, note_kind
+from ..state.dispatch import DISPATCH
 
 S = TypeVar("S")
 _alias = recorded(alias)
@@ -26,7 +27,7 @@ def _check_class(cls: Any) -> None:
                         f"Make sure your class inherits from Tensor. This one is {cls!r}.")
 
 
-def as_subclass(self: Any, cls: type[S]) -> S:
+def as_subclass(self: TensorBase, cls: type[S]) -> S:
     """A view of the whole tensor that is an instance of `cls`, a class derived from Tensor. Gradients flow through.
 
     Raises TypeError for another class.
@@ -56,7 +57,7 @@ def leaf_of(cls: type[Any], array: Any, requires_grad: bool = False, inference: 
     return leaf
 
 
-def make_subclass(cls: type[S], data: Any, require_grad: bool = False) -> S:
+def make_subclass(cls: type[S], data: TensorBase, require_grad: bool = False) -> S:
     """A leaf of the class `cls`, which is derived from Tensor, over the memory of the tensor `data`.
 
     Raises TypeError for another class or if `data` is no tensor, RuntimeError if `require_grad` is set and the dtype
@@ -73,7 +74,7 @@ def make_subclass(cls: type[S], data: Any, require_grad: bool = False) -> S:
 @cache
 def kept() -> frozenset[Any]:
     """The functions whose results a subclass does not convert: they return tensors that exist already."""
-    return frozenset(vars(Results.tensor)[name].__get__ for name in ("grad", "_base"))
+    return frozenset(vars(DISPATCH.tensor)[name].__get__ for name in ("grad", "_base"))
 
 
 class Wrapping:

@@ -23,13 +23,13 @@ def module_load(self: TensorBase, other: TensorBase, assign: bool = False) -> Te
     return result
 
 
-def _slots(tensor: Any) -> list[str]:
+def _slots(tensor: TensorBase) -> list[str]:
     """The slots that classes derived from Tensor add."""
     names = [getattr(cls, "__slots__", ()) for cls in type(tensor).__mro__ if cls not in TensorBase.__mro__]
     return sorted({name for slots in names for name in ([slots] if isinstance(slots, str) else slots)})
 
 
-def swap_tensors(t1: Any, t2: Any) -> None:
+def swap_tensors(t1: TensorBase, t2: TensorBase) -> None:
     """Exchange two tensors: their memory, class, gradient, node and attributes. Both objects stay where they are.
 
     >>> import retrograd as torch
@@ -57,7 +57,7 @@ def swap_tensors(t1: Any, t2: Any) -> None:
         _exchange(t1, t2, name)
 
 
-def _poison(tensor: Any) -> None:
+def _poison(tensor: TensorBase) -> None:
     """Let a graph that would add into the gradient of this leaf raise an error instead."""
     meta = tensor._grad_meta
     for reference in () if meta is None else (meta.accumulator, meta.dormant):
@@ -74,7 +74,7 @@ def _poisoned(*grads: Any) -> None:
                        "forward pass or after the backward pass.")
 
 
-def _exchange(t1: Any, t2: Any, name: str) -> None:
+def _exchange(t1: TensorBase, t2: TensorBase, name: str) -> None:
     """Exchange one attribute, which both or none may have."""
     missing = object()
     first, second = getattr(t1, name, missing), getattr(t2, name, missing)

@@ -13,6 +13,7 @@ from ...foundations.errors import warn
 from ...kernels.layout import in_rows
 from ...ops import shape as ops
 from ...ops.basic import clone
+from ...tensors.state.base import TensorBase
 from ..recording.calls import recorded
 from ..recording.public import methods, public, public_property
 
@@ -49,7 +50,7 @@ methods(solve, lstsq, eig, symeig)
 
 # Methods
 
-def _other_shape(tensor: Any, sizes: tuple[Any, ...]) -> Any:
+def _other_shape(tensor: TensorBase, sizes: tuple[Any, ...]) -> Any:
     count = math.prod(size if isinstance(size, int) else 0 for size in sizes)
     if count != tensor._array.size or any(not isinstance(size, int) or size < 0 for size in sizes):
         shown, shape = "x".join(map(str, sizes)), "x".join(map(str, tensor._array.shape))
@@ -61,7 +62,7 @@ def _other_shape(tensor: Any, sizes: tuple[Any, ...]) -> Any:
 
 
 @public(method=True)
-def resize(self: Any, *sizes: Any) -> Any:
+def resize(self: TensorBase, *sizes: Any) -> Any:
     """The same elements in another shape, with a warning: use `reshape`. The number of elements stays the same."""
     warn("non-inplace resize is deprecated", UserWarning)
     return _other_shape(self, sizes)
@@ -82,13 +83,13 @@ def reinforce(self: Any, reward: Any) -> NoReturn:
                        "-m.log_prob(action) * reward.")
 
 
-def volatile(self: Any) -> bool:
+def volatile(self: TensorBase) -> bool:
     """False, with a warning: the attribute was removed. Use `torch.no_grad()`."""
     warn("volatile was removed (Variable.volatile is always False)", UserWarning)
     return False
 
 
-def set_volatile(self: Any, value: Any) -> None:
+def set_volatile(self: TensorBase, value: Any) -> None:
     """Does nothing but warn."""
     warn("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.", UserWarning)
 

@@ -27,19 +27,19 @@ from .shapes.shape import view
 from .sums import sum as sum_over
 
 
-def _scaled(x: Any, factor: Any) -> Any:
+def _scaled(x: TensorBase, factor: Any) -> Any:
     """`x` times a Python number, recorded in the way of PyTorch's composed functions."""
     composed = letter(x._array.dtype) in "fc" and not isinstance(factor, complex)
     return ops.mul_number(x, factor) if composed else mul(x, factor)
 
 
-def _divided(x: Any, divisor: Any) -> Any:
+def _divided(x: TensorBase, divisor: Any) -> Any:
     """`x` divided by a Python number."""
     composed = letter(x._array.dtype) in "fc" and not isinstance(divisor, complex)
     return ops.div_number(x, divisor) if composed else div(x, divisor)
 
 
-def _ends(x: Any, dim: int) -> tuple[Any, Any]:
+def _ends(x: TensorBase, dim: int) -> tuple[Any, Any]:
     """All elements along `dim` except the last, and all elements except the first."""
     n = x._array.shape[dim]
     return narrow(x, dim, 0, max(n - 1, 0)), narrow(x, dim, min(1, n), max(n - 1, 0))
@@ -49,7 +49,8 @@ def _ends(x: Any, dim: int) -> tuple[Any, Any]:
     "diff(Tensor input, int n=1, int dim=-1, Tensor prepend=None, Tensor append=None, out)",
     out=rule(blame="sub", overlap=FREE),
     event="aten::diff", method=True)
-def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
+def diff(input: TensorBase, n: int = 1, dim: int = -1, prepend: TensorBase | None = None,
+         append: TensorBase | None = None) -> Any:
     """The differences of neighbors along `dim`, taken `n` times. For bools the result says whether neighbors differ.
 
     The tensors `prepend` and `append` are first joined to the input along `dim`. Their other sizes must be those of the
@@ -92,7 +93,7 @@ def _check_joined(shape: tuple[int, ...], joined: tuple[int, ...], dim: int) -> 
 # Slopes
 
 @public(event="aten::gradient")
-def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> tuple[Any, ...]:
+def gradient(input: TensorBase, *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> tuple[Any, ...]:
     """The slopes of samples, a tensor of the input's shape for each dim in `dim`. None stands for all dims.
 
     `spacing` is the distance of the samples: a number for all dims, a number for each dim, or a 1-d tensor of
@@ -144,12 +145,12 @@ def _check_sampled(array: Any, dims: list[Any], edge_order: int) -> None:
         raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
 
 
-def _three_slices(x: Any, dim: int, first: int) -> list[Any]:
+def _three_slices(x: TensorBase, dim: int, first: int) -> list[Any]:
     """Three slices of size 1 along `dim`, beginning at the index `first`."""
     return [narrow(x, dim, first + i, 1) for i in range(3)]
 
 
-def _even_slopes(x: Any, step: Any, dim: int, edge_order: int) -> Any:
+def _even_slopes(x: TensorBase, step: Any, dim: int, edge_order: int) -> Any:
     """The slopes of samples with the distance `step`."""
     n = x._array.shape[dim]
     inner = _divided(sub(narrow(x, dim, 2, n - 2), narrow(x, dim, 0, n - 2)), step)
@@ -164,7 +165,7 @@ def _even_slopes(x: Any, step: Any, dim: int, edge_order: int) -> Any:
     return cat([_divided(first, step), _divided(inner, 2), _divided(last, step)], dim)
 
 
-def _uneven_slopes(x: Any, places: Any, dim: int, edge_order: int) -> Any:
+def _uneven_slopes(x: TensorBase, places: TensorBase, dim: int, edge_order: int) -> Any:
     """The slopes of samples at the coordinates `places`, from the parabola through each sample and its neighbors."""
     n, beside = x._array.shape[dim], (1,) * (x._array.ndim - 1 - dim)
     steps = diff(places)
@@ -199,7 +200,7 @@ def _weighted(weights: Sequence[Any], parts: Sequence[Any]) -> Any:
     "trapezoid(Tensor y, Tensor x, *, int dim=-1)",
     "trapezoid(Tensor y, *, Number dx=1, int dim=-1)",
     event="aten::trapezoid", strict=True)
-def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
+def trapezoid(y: TensorBase, x: TensorBase | None = None, *, dx: Any = None, dim: int = -1) -> Any:
     """The integral of the samples `y` along `dim`, by the trapezoidal rule. The result has no dimension `dim`.
 
     The samples are at the coordinates `x`, or have the distance `dx` (1). `x` is 1-d, or is broadcast to `y`. Raises
@@ -223,7 +224,7 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     "trapz(Tensor y, Tensor x, *, int dim=-1)",
     "trapz(Tensor y, *, float dx=1, int dim=-1)",
     event="aten::trapz", strict=True)
-def trapz(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
+def trapz(y: TensorBase, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     """Another name for `trapezoid`."""
     return trapezoid(y, x, dx=dx, dim=dim)
 
@@ -232,7 +233,7 @@ def trapz(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     "cumulative_trapezoid(Tensor y, Tensor x, *, int dim=-1)",
     "cumulative_trapezoid(Tensor y, *, Number dx=1, int dim=-1)",
     event="aten::cumulative_trapezoid", strict=True)
-def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
+def cumulative_trapezoid(y: TensorBase, x: TensorBase | None = None, *, dx: Any = None, dim: int = -1) -> Any:
     """The integrals of `y` along `dim` up to each sample except the first. The arguments are those of `trapezoid`.
 
     >>> import retrograd as torch
@@ -246,7 +247,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1
     return _divided(cumsum(mul(add(left, right), x), dim), 2.0)
 
 
-def _sampled(name: str, y: Any, x: Any, dx: Any, dim: int) -> tuple[Any, int, Any]:
+def _sampled(name: str, y: TensorBase, x: TensorBase | None, dx: Any, dim: int) -> tuple[Any, int, Any]:
     """The array of the samples, the axis, and the distances if coordinates are given."""
     array = y._array
     if not array.ndim:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from numbers import Number
 from typing import Any
 
+from ...foundations.dtypes import dtype as torch_dtype
 from ..arguments.dims import kind_of
 from ..state.base import TensorBase
 from .linalg.norms import vector_norm
@@ -19,7 +20,7 @@ Calls = Callable[..., Sequence[Call]]
 ListFunction = Callable[..., Any]
 
 
-def _tensors(name: str, value: Any, place: int = 0) -> Sequence[Any]:
+def _tensors(name: str, value: Sequence[TensorBase], place: int = 0) -> Sequence[Any]:
     """A list of tensors, which an argument must be. Raises TypeError otherwise."""
     if not isinstance(value, (list, tuple)):
         argument = "self" if place == 0 else "other"
@@ -83,7 +84,8 @@ def _with_operand(name: str, tensors: Sequence[Any], *given: Any, alpha: Any = 1
     return [((operand,), options) for operand in _operands(name, tensors, values[0], 1)]
 
 
-def _with_product(name: str, tensors: Sequence[Any], tensor1: Any = None, tensor2: Any = None, value: Any = 1, *,
+def _with_product(name: str, tensors: Sequence[Any], tensor1: Sequence[TensorBase] | None = None,
+                  tensor2: Sequence[TensorBase] | None = None, value: Any = 1, *,
                   scalars: Any = None) -> Sequence[Call]:
     values = value if scalars is None else scalars
     if isinstance(values, TensorBase):
@@ -98,7 +100,7 @@ def _with_product(name: str, tensors: Sequence[Any], tensor1: Any = None, tensor
     return [((left, right), {"value": factor}) for left, right, factor in triples]
 
 
-def _with_end(name: str, tensors: Sequence[Any], tensors1: Any = None, weight: Any = None, *,
+def _with_end(name: str, tensors: Sequence[Any], tensors1: Sequence[TensorBase] | None = None, weight: Any = None, *,
               weights: Any = None) -> Sequence[Call]:
     ends = _same_number(name, tensors, tensors1, 1)
     shares = _operands(name, tensors, weight if weights is None else weights, 2)
@@ -111,11 +113,11 @@ def _with_end(name: str, tensors: Sequence[Any], tensors1: Any = None, weight: A
 def _twins(op: str, calls: Calls = _alone, method: str = "") -> tuple[ListFunction, ListFunction]:
     """The function that makes new tensors by a method of tensors, and the function that writes over the tensors."""
 
-    def new(self: Any, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    def new(self: Sequence[TensorBase], *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         given = calls(new.__name__, _some(new.__name__, self), *args, **kwargs)
         return tuple([getattr(x, method or op)(*some, **options) for x, (some, options) in zip(self, given)])
 
-    def written(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def written(self: Sequence[TensorBase], *args: Any, **kwargs: Any) -> Any:
         given = calls(written.__name__, _some(written.__name__, self), *args, **kwargs)
         for x, (some, options) in zip(self, given):
             getattr(x, f"{method or op}_")(*some, **options)
@@ -189,7 +191,7 @@ def _foreach_mm(self: Any, mat2: Any) -> tuple[Any, ...]:
     return tuple([x.mm(other) for x, other in zip(self, others)])
 
 
-def _foreach_norm(self: Any, ord: Any = 2, dtype: Any = None) -> tuple[Any, ...]:
+def _foreach_norm(self: Sequence[TensorBase], ord: Any = 2, dtype: torch_dtype | None = None) -> tuple[Any, ...]:
     """The norm of each tensor of a list, as of one long vector."""
     if not isinstance(ord, (int, float)):
         raise TypeError(f"_foreach_norm(): argument 'ord' (position 2) must be Number, not {kind_of(ord)}")

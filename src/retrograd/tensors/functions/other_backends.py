@@ -24,7 +24,7 @@ def unavailable(name: str, advice: str) -> NotImplementedError:
 
 
 def only_elsewhere(schema: str, advice: str, **options: Any) -> Callable[..., Any]:
-    """The function of this schema, which compares its arguments with the schema, and refuses those that fit."""
+    """The function of this schema, which compares its arguments with the schema, and refuses arguments that fit."""
     name = schema.partition("(")[0]
 
     @public(schema, name=name, strict=True, **options,
@@ -59,7 +59,7 @@ def record_stream(self: TensorBase, s: Any) -> NoReturn:
 
 
 @public("dequantize(Tensor input) -> Tensor", "dequantize(Tensors tensors) -> Tensors")
-def dequantize(input: Any) -> Any:
+def dequantize(input: TensorBase) -> Any:
     """The numbers as float32: the tensor itself if it is float32. A gradient of other types is refused.
 
     >>> import retrograd as torch
@@ -72,7 +72,7 @@ def dequantize(input: Any) -> Any:
 
 
 @public("dequantize(Tensor input) -> Tensor", name="dequantize")
-def _dequantize_method(input: Any) -> Any:
+def _dequantize_method(input: TensorBase) -> Any:
     """The numbers as float32. See `torch.dequantize`."""
     return dequantize(input)
 

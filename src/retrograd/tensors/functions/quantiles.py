@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import dtype as torch_dtype, legacy, letter
+from ...foundations.dtypes import Array, dtype as torch_dtype, legacy, letter
 from ...foundations.errors import noted
 from ...ops.basic import check_values
 from ..arguments.dims import Dims, axis_of
@@ -35,8 +35,8 @@ _LARGEST = 2**24
     "out=None)",
     "quantile(Tensor input, float q, int dim=None, bool keepdim=False, *, str interpolation='linear', Tensor out=None)",
     event="aten::quantile", method=True)
-def quantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *,
-             interpolation: str = "linear", out: Any = None) -> Any:
+def quantile(input: TensorBase, q: Any, dim: int | None = None, keepdim: bool = False, *,
+             interpolation: str = "linear", out: TensorBase | None = None) -> Any:
     """The quantiles of all elements, or of the elements along `dim`: a part `q` of the elements is below the result.
 
     `q` is a number from 0 to 1, or a tensor of the input's dtype. A 1-d `q` gives the result a new first dimension. The
@@ -56,8 +56,8 @@ def quantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, 
     "nanquantile(Tensor input, float q, int dim=None, bool keepdim=False, *, str interpolation='linear', Tensor "
     "out=None)",
     event="aten::nanquantile", method=True)
-def nanquantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *,
-                interpolation: str = "linear", out: Any = None) -> Any:
+def nanquantile(input: TensorBase, q: Any, dim: int | None = None, keepdim: bool = False, *,
+                interpolation: str = "linear", out: TensorBase | None = None) -> Any:
     """`quantile` of the elements that are not nan. The result is nan if all elements are nan."""
     return _delivered("nanquantile", input, q, dim, flag("nanquantile", keepdim), interpolation, out)
 
@@ -65,7 +65,8 @@ def nanquantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = Fals
 _EXACT = rule(exact="quantile() out tensor must be same dtype as the input tensor")
 
 
-def _delivered(name: str, input: Any, q: Any, dim: int | None, keepdim: bool, interpolation: str, out: Any) -> Any:
+def _delivered(name: str, input: TensorBase, q: Any, dim: int | None, keepdim: bool, interpolation: str,
+               out: TensorBase | None) -> Any:
     """The quantiles. If `out` is given, a recorded copy writes them into `out`."""
     array = input._array
     q = _checked_q(array, q, interpolation)
@@ -75,7 +76,7 @@ def _delivered(name: str, input: Any, q: Any, dim: int | None, keepdim: bool, in
     return delivered(name, _EXACT, out, result)
 
 
-def _checked_q(array: Any, q: Any, interpolation: str) -> Any:
+def _checked_q(array: Array, q: Any, interpolation: str) -> Any:
     """`q` as a tensor. Raises PyTorch's RuntimeError or TypeError if the arguments are wrong."""
     if not isinstance(q, TensorBase):
         if not 0 <= q <= 1:
@@ -96,12 +97,13 @@ def _checked_q(array: Any, q: Any, interpolation: str) -> Any:
     return q
 
 
-def _check_probabilities(q: Any) -> None:
+def _check_probabilities(q: Array) -> None:
     if not np.all((q >= 0) & (q <= 1)):
         raise RuntimeError("quantile() q values must be in the range [0, 1]")
 
 
-def _computed(input: Any, q: Any, dim: int | None, keepdim: bool, interpolation: str, ignore_nan: bool) -> Any:
+def _computed(input: TensorBase, q: TensorBase, dim: int | None, keepdim: bool, interpolation: str,
+              ignore_nan: bool) -> Any:
     shape = input._array.shape
     if dim is None:
         ordered, rest = sort(flatten(input))[0], (1,) * len(shape) if keepdim else ()
@@ -128,7 +130,7 @@ def _computed(input: Any, q: Any, dim: int | None, keepdim: bool, interpolation:
     return squeeze_(values, -1)
 
 
-def _ranks(ordered: Any, q: Any, n: int, ignore_nan: bool) -> Any:
+def _ranks(ordered: TensorBase, q: TensorBase, n: int, ignore_nan: bool) -> Any:
     """The places of the quantiles among the ordered elements. If the result must be nan, the place is that of a nan."""
     nans = isnan(ordered.detach())
     if ignore_nan:
@@ -144,7 +146,8 @@ def _ranks(ordered: Any, q: Any, n: int, ignore_nan: bool) -> Any:
     "nanmean(Tensor input, ints[1] dim=None, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
     out=rule(blame="nansum", overlap=FREE, typed=True, kernel=("nansum_cpu", "f")),
     event="aten::nanmean", method=True)
-def nanmean(input: Any, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def nanmean(input: TensorBase, dim: Dims | None = None, keepdim: bool = False, *,
+            dtype: torch_dtype | None = None) -> Any:
     """The mean of the elements that are not nan, of all elements or over `dim`. It is nan if all elements are nan.
 
     Raises RuntimeError for ints and bools.

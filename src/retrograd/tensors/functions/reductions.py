@@ -7,7 +7,7 @@ of range is an IndexError.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from ...kernels.sums import count
 from ...ops import reductions as ops
 from ...ops.framework import Op
 from ...return_types import aminmax as _MinMax
+from ...tensors.state.base import TensorBase
 from ..arguments.dims import Dims, array_of, as_int, axes_of, axis_of
 from ..arguments.options import number, shape_of
 from ..recording.calls import recorded
@@ -31,7 +32,7 @@ def _spread(op: Op, what: str) -> Callable[..., Any]:
     """The function var, std, var_mean or std_mean. The four differ only in their results."""
     call, name, several = recorded(op), op.name, "_" in op.name
 
-    def asked(input: Any, dim: Any = None, *args: Any, **options: Any) -> Rule:
+    def asked(input: TensorBase, dim: Any = None, *args: Any, **options: Any) -> Rule:
         if type(dim) is bool:
             raise TypeError(f"{name}() received an invalid combination of arguments: out= needs a dim, or correction=")
         return rule(overlap=FREE, widened=True, repeated=True)
@@ -44,8 +45,8 @@ def _spread(op: Op, what: str) -> Callable[..., Any]:
             strict=True, doc=f"The {what} of all elements, or over `dim`. The divisor is count - correction."
                 "\n\n    The default correction is 1, or 0 if `unbiased` is False. "
                 "Raises RuntimeError for ints and bools.")
-    def function(input: Any, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
-                 correction: float | None = None) -> Any:
+    def function(input: TensorBase, dim: int | Sequence[int] | None = None, unbiased: bool | None = None,
+                 keepdim: bool = False, *, correction: float | None = None) -> Any:
         array = array_of(name, input)
         if type(dim) is bool:                                 # var(x, False) calls the overload without a dim
             dim, unbiased = None, dim
@@ -71,7 +72,7 @@ var, std = _spread(ops.var, "variance"), _spread(ops.std, "standard deviation")
 var_mean, std_mean = _spread(ops.var_mean, "variance and mean"), _spread(ops.std_mean, "standard deviation and mean")
 
 
-def _reducible(name: str, input: Any, dim: Any) -> tuple[int, ...]:
+def _reducible(name: str, input: TensorBase, dim: Any) -> tuple[int, ...]:
     """The axes of a reduction without an identity. Raises RuntimeError or IndexError for an empty dim."""
     array = array_of(name, input)
     if array.size == 0:
@@ -93,7 +94,7 @@ def _extreme(op: Op, most: str) -> Callable[..., Any]:
                            "{out} for out's dtype.", overlap=FREE, repeated=True),
             doc=f"The {most} element of all, or over `dim`. Equal {most} elements share the gradient evenly.\n\n    "
                 "Raises RuntimeError or IndexError if there are no elements to compare.")
-    def function(input: Any, dim: Dims = (), keepdim: bool = False) -> Any:
+    def function(input: TensorBase, dim: Dims = (), keepdim: bool = False) -> Any:
         return call(input, _reducible(name, input, dim), flag(name, keepdim), largest)
 
     return function
@@ -105,7 +106,7 @@ amax, amin = _extreme(ops.amax, "largest"), _extreme(ops.amin, "smallest")
 @public(
     "aminmax(Tensor input, *, int dim=None, bool keepdim=False, Tensors[2] out=None) -> (Tensor min, Tensor max)",
     out=rule(exact=EXACT, overlap=FREE), method=True)
-def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> _MinMax:
+def aminmax(input: TensorBase, *, dim: int | None = None, keepdim: bool = False) -> _MinMax:
     """The smallest and the largest element of all, or along one `dim`, as the named tuple `(min, max)`."""
     array = input._array
     if dim is None:
@@ -127,7 +128,7 @@ def _position(op: Op, most: str) -> Callable[..., Any]:
             out=rule(exact=EXACT, overlap=FREE, gradient=UNASKED, repeated=True),
             doc=f"The index of the first {most} element along `dim`, or in the flattened tensor. The result has int64 "
                 "and no gradient.")
-    def function(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    def function(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> Any:
         array = input._array
         if dim is not None:
             dim = as_int(name, dim, "dim")
@@ -157,7 +158,7 @@ def _question(op: Op, means: str) -> Callable[..., Any]:
             doc=f"Whether {means} is true (not 0). The dtype is bool, or uint8 for uint8.",
             out=rule(exact="{name} only supports bool tensor for result, got: {out}", bytes_too=True, overlap=FREE,
                      gradient=UNASKED, repeated=True))
-    def function(input: Any, dim: Dims | None = None, keepdim: bool = False) -> Any:
+    def function(input: TensorBase, dim: Dims | None = None, keepdim: bool = False) -> Any:
         axes = () if isinstance(dim, (tuple, list)) and not dim else axes_of(name, dim, input._array.ndim)
         return call(input, axes, flag(name, keepdim))
 
@@ -168,7 +169,7 @@ any, all = _question(ops.any_of, "any element"), _question(ops.all_of, "every el
 
 
 @public("count_nonzero(Tensor input, int dim=None)", "count_nonzero(Tensor input, ints dim)", method=True)
-def count_nonzero(input: Any, dim: Dims | None = None) -> Any:
+def count_nonzero(input: TensorBase, dim: Dims | None = None) -> Any:
     """The number of elements that are not 0, of all or over `dim`. The result has int64 and no gradient."""
     return ops.count_nonzero(input, axes_of("count_nonzero", dim, input._array.ndim))
 
@@ -177,7 +178,7 @@ def count_nonzero(input: Any, dim: Dims | None = None) -> Any:
         out=rule(exact="Expected result to be of dtype uint64, but got {out}", overlap=FREE, gradient=UNASKED,
                  repeated=True),
         strict=True)
-def hash_tensor(input: Any, dim: Dims = (), *, keepdim: bool = False, mode: int = 0) -> Any:
+def hash_tensor(input: TensorBase, dim: Dims = (), *, keepdim: bool = False, mode: int = 0) -> Any:
     """The exclusive or of the bits of all elements, or over `dim`, as uint64.
 
     Floats count as float64, and other numbers as int64. Raises NotImplementedError for complex numbers.
@@ -205,7 +206,7 @@ def hash_tensor(input: Any, dim: Dims = (), *, keepdim: bool = False, mode: int 
 
 
 @public(event="aten::sum_to_size", method=True)
-def sum_to_size(input: Any, *sizes: Any, size: Any = None) -> Any:
+def sum_to_size(input: TensorBase, *sizes: Any, size: Any = None) -> Any:
     """The tensor, summed to the shape `size` over the dims that a broadcast from `size` repeats.
 
     Sizes are given one by one, or as a sequence. If the tensor has the shape already, the result is the tensor itself.
@@ -227,7 +228,7 @@ def sum_to_size(input: Any, *sizes: Any, size: Any = None) -> Any:
 # NumPy's functions
 
 def _np_reduction(function: Callable[..., Any]) -> Callable[..., Any]:
-    def reduction(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
+    def reduction(a: TensorBase, axis: Any = None, dtype: torch_dtype | None = None, *, keepdims: bool = False) -> Any:
         options = {} if dtype is None else {"dtype": torch_dtype.of[np.dtype(dtype)]}
         if axis is None and not keepdims:
             return function(a, **options)
@@ -244,7 +245,7 @@ def _np_moment(function: Callable[..., Any]) -> Callable[..., Any]:
     return moment
 
 
-def _np_prod(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
+def _np_prod(a: TensorBase, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
     """`np.prod`. Several axes are reduced one after the other."""
     dtype = None if dtype is None else np.dtype(dtype)
     if axis is None and not keepdims:

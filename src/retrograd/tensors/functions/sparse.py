@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...foundations.devices import DeviceLike
+from ...foundations.dtypes import dtype as torch_dtype
 from ...foundations.names import reached
 from ..recording.public import public
 from ..state.base import TensorBase
@@ -17,8 +19,8 @@ def implementation(name: str) -> Any:
 
 
 @public()
-def sparse_coo_tensor(indices: Any = None, values: Any = None, size: Any = None, *, dtype: Any = None,
-                      device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
+def sparse_coo_tensor(indices: Any = None, values: Any = None, size: Any = None, *, dtype: torch_dtype | None = None,
+                      device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False,
                       check_invariants: bool | None = None, is_coalesced: bool | None = None) -> TensorBase:
     """A sparse tensor of indices (sparse_dim, nnz) and values (nnz, *dense sizes).
 
@@ -37,9 +39,10 @@ def sparse_coo_tensor(indices: Any = None, values: Any = None, size: Any = None,
 
 
 @public()
-def sparse_compressed_tensor(compressed_indices: Any, plain_indices: Any, values: Any, size: Any = None, *,
-                             dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
-                             requires_grad: bool = False, check_invariants: bool | None = None) -> TensorBase:
+def sparse_compressed_tensor(compressed_indices: TensorBase, plain_indices: TensorBase, values: TensorBase,
+                             size: Any = None, *, dtype: torch_dtype | None = None, layout: Any = None,
+                             device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False,
+                             check_invariants: bool | None = None) -> TensorBase:
     """A sparse matrix with compressed rows (`layout=torch.sparse_csr`) or columns (`layout=torch.sparse_csc`)."""
     return implementation("sparse_compressed_tensor")(  # type: ignore[no-any-return]
         compressed_indices, plain_indices, values, size, dtype=dtype, layout=layout, device=device,
@@ -47,9 +50,9 @@ def sparse_compressed_tensor(compressed_indices: Any, plain_indices: Any, values
 
 
 @public()
-def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *, dtype: Any = None,
-                      device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
-                      check_invariants: bool | None = None) -> TensorBase:
+def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *,
+                      dtype: torch_dtype | None = None, device: DeviceLike | None = None, pin_memory: bool = False,
+                      requires_grad: bool = False, check_invariants: bool | None = None) -> TensorBase:
     """A sparse matrix with compressed rows. Row i has the values from `crow_indices[i]` to `crow_indices[i + 1]`.
 
     >>> import retrograd as torch
@@ -63,9 +66,9 @@ def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: An
 
 
 @public()
-def sparse_csc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, *, dtype: Any = None,
-                      device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
-                      check_invariants: bool | None = None) -> TensorBase:
+def sparse_csc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, *,
+                      dtype: torch_dtype | None = None, device: DeviceLike | None = None, pin_memory: bool = False,
+                      requires_grad: bool = False, check_invariants: bool | None = None) -> TensorBase:
     """A sparse matrix with compressed columns. See `torch.sparse_csr_tensor`."""
     return implementation("sparse_csc_tensor")(  # type: ignore[no-any-return]
         ccol_indices, row_indices, values, size, dtype=dtype, device=device, requires_grad=requires_grad,
@@ -73,9 +76,9 @@ def sparse_csc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: An
 
 
 @public()
-def sparse_bsr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *, dtype: Any = None,
-                      device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
-                      check_invariants: bool | None = None) -> TensorBase:
+def sparse_bsr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *,
+                      dtype: torch_dtype | None = None, device: Any = None, pin_memory: bool = False,
+                      requires_grad: bool = False, check_invariants: bool | None = None) -> TensorBase:
     """A sparse matrix of blocks with compressed rows of blocks. `values` has the blocks, as (nnz, rows, columns).
 
     >>> import retrograd as torch
@@ -88,9 +91,9 @@ def sparse_bsr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: An
 
 
 @public()
-def sparse_bsc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, *, dtype: Any = None,
-                      device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
-                      check_invariants: bool | None = None) -> TensorBase:
+def sparse_bsc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, *,
+                      dtype: torch_dtype | None = None, device: DeviceLike | None = None, pin_memory: bool = False,
+                      requires_grad: bool = False, check_invariants: bool | None = None) -> TensorBase:
     """A sparse matrix of blocks with compressed columns of blocks. See `torch.sparse_bsr_tensor`."""
     return implementation("sparse_bsc_tensor")(  # type: ignore[no-any-return]
         ccol_indices, row_indices, values, size, dtype=dtype, device=device, requires_grad=requires_grad,
@@ -102,7 +105,7 @@ def sparse_bsc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: An
 def _product(name: str) -> Any:
     @public(f"{name}(Tensor input, Tensor mat2)", name=name,
             doc="The product of two matrices: an old name of `mm`, for a sparse and a dense matrix.")
-    def product(input: Any, mat2: Any) -> TensorBase:
+    def product(input: TensorBase, mat2: TensorBase) -> TensorBase:
         return mm(input, mat2)  # type: ignore[no-any-return]
 
     return product
@@ -112,20 +115,21 @@ dsmm, hsmm, spmm = map(_product, ("dsmm", "hsmm", "spmm"))
 
 
 @public("hspmm(Tensor mat1, Tensor mat2, *, Tensor out=None)")
-def hspmm(mat1: Any, mat2: Any, *, out: Any = None) -> TensorBase:
+def hspmm(mat1: TensorBase, mat2: TensorBase, *, out: TensorBase | None = None) -> TensorBase:
     """The product of a sparse and a dense matrix, with one sparse and one dense dimension."""
     return implementation("hspmm")(mat1, mat2, out=out)  # type: ignore[no-any-return]
 
 
 @public("smm(Tensor input, Tensor mat2)", method=True)
-def smm(input: Any, mat2: Any) -> TensorBase:
+def smm(input: TensorBase, mat2: TensorBase) -> TensorBase:
     """The product of a sparse and a dense matrix, as a sparse matrix that stores all elements."""
     return implementation("smm")(input, mat2)  # type: ignore[no-any-return]
 
 
 @public("sspaddmm(Tensor input, Tensor mat1, Tensor mat2, *, Number beta=1, Number alpha=1, Tensor out=None)",
         method=True)
-def sspaddmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1, out: Any = None) -> TensorBase:
+def sspaddmm(input: TensorBase, mat1: TensorBase, mat2: TensorBase, *, beta: Any = 1, alpha: Any = 1,
+             out: TensorBase | None = None) -> TensorBase:
     """beta * input + alpha * (mat1 @ mat2) for sparse matrices `input` and `mat1`, as a sparse matrix."""
     return implementation("sspaddmm")(  # type: ignore[no-any-return]
         input, mat1, mat2, beta=beta, alpha=alpha, out=out)
@@ -134,7 +138,7 @@ def sspaddmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1,
 # Layouts, and the parts of sparse tensors
 
 @public(method=True)
-def to_sparse(self: Any, sparse_dim: Any = None, *, layout: Any = None, blocksize: Any = None,
+def to_sparse(self: TensorBase, sparse_dim: Any = None, *, layout: Any = None, blocksize: Any = None,
               dense_dim: Any = None) -> TensorBase:
     """The tensor as a sparse tensor, by coordinates unless `layout` is given; with `sparse_dim` sparse dimensions.
 
@@ -156,19 +160,19 @@ def to_sparse_coo(self: Any) -> TensorBase:
 
 
 @public(method=True)
-def to_sparse_csr(self: Any, dense_dim: Any = None) -> TensorBase:
+def to_sparse_csr(self: TensorBase, dense_dim: Any = None) -> TensorBase:
     """The matrix with compressed rows."""
     return implementation("to_sparse_csr")(self, dense_dim)  # type: ignore[no-any-return]
 
 
 @public(method=True)
-def to_sparse_csc(self: Any, dense_dim: Any = None) -> TensorBase:
+def to_sparse_csc(self: TensorBase, dense_dim: Any = None) -> TensorBase:
     """The matrix with compressed columns."""
     return implementation("to_sparse_csc")(self, dense_dim)  # type: ignore[no-any-return]
 
 
 @public(method=True)
-def to_sparse_bsr(self: Any, blocksize: Any, dense_dim: Any = None) -> TensorBase:
+def to_sparse_bsr(self: TensorBase, blocksize: Any, dense_dim: Any = None) -> TensorBase:
     """The matrix in blocks with compressed rows of blocks. `blocksize` has the sizes of a block.
 
     >>> import retrograd as torch
@@ -179,7 +183,7 @@ def to_sparse_bsr(self: Any, blocksize: Any, dense_dim: Any = None) -> TensorBas
 
 
 @public(method=True)
-def to_sparse_bsc(self: Any, blocksize: Any, dense_dim: Any = None) -> TensorBase:
+def to_sparse_bsc(self: TensorBase, blocksize: Any, dense_dim: Any = None) -> TensorBase:
     """The matrix in blocks with compressed columns of blocks. See `to_sparse_bsr`."""
     return implementation("to_sparse_bsc")(self, blocksize, dense_dim)  # type: ignore[no-any-return]
 
@@ -304,7 +308,7 @@ def resize_as_sparse_(input: Any, the_template: Any) -> TensorBase:
 def _copy_of(part: str) -> Any:
     @public(f"{part}_copy(Tensor input, *, Tensor out=None)", name=f"{part}_copy",
             doc=f"A copy of `{part}` of a compressed sparse tensor.")
-    def function(input: Any, *, out: Any = None) -> TensorBase:
+    def function(input: TensorBase, *, out: TensorBase | None = None) -> TensorBase:
         return implementation(f"{part}_copy")(input, out=out)  # type: ignore[no-any-return]
 
     return function

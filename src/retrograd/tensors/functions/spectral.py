@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import dtype as torch_dtype, legacy, letter
+from ...foundations.dtypes import Array, dtype as torch_dtype, legacy, letter
 from ...foundations.errors import warn, warn_once
 from ...ops import fourier, shape as shape_ops
 from ...ops.basic import check_values
+from ...tensors.state.base import TensorBase
 from ..arguments.dims import array_of, as_int
 from ..recording.public import public
 from ..state.base import plain
@@ -39,20 +40,20 @@ def _spelled(value: Any) -> str:
     return f"{_type_name(value._array)}{{{[*value._array.shape]}}}"
 
 
-def _call(name: str, input: Any, **options: Any) -> str:
+def _call(name: str, input: TensorBase, **options: Any) -> str:
     """The call in the spelling of PyTorch's messages."""
     said = ", ".join(f"{key}={_spelled(value)}" for key, value in options.items())
     return f"{name}({_type_name(input._array)}{[*input._array.shape]}, {said})"
 
 
-def _padded(input: Any, size: int, mode: str) -> Any:
+def _padded(input: TensorBase, size: int, mode: str) -> Any:
     """The signal, padded with `size` points at both ends. `mode` is that of `pad`."""
     shape = input._array.shape
     wide = pad(input.view((1,) * (3 - len(shape)) + shape), (size, size), mode)
     return wide.view(wide._array.shape[-len(shape):])
 
 
-def _padded_window(window: Any, like: Any, win_length: int, n_fft: int) -> Any:
+def _padded_window(window: TensorBase | None, like: TensorBase, win_length: int, n_fft: int) -> Any:
     """The window, or a window of ones, padded with zeros to the length of the transform."""
     if win_length == n_fft:
         return window
@@ -63,9 +64,9 @@ def _padded_window(window: Any, like: Any, win_length: int, n_fft: int) -> Any:
 
 
 @public(method=True)
-def stft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
-         center: bool = True, pad_mode: str = "reflect", normalized: bool = False, onesided: bool | None = None,
-         return_complex: bool | None = None, align_to_window: bool | None = None) -> Any:
+def stft(input: TensorBase, n_fft: int, hop_length: int | None = None, win_length: int | None = None,
+         window: TensorBase | None = None, center: bool = True, pad_mode: str = "reflect", normalized: bool = False,
+         onesided: bool | None = None, return_complex: bool | None = None, align_to_window: bool | None = None) -> Any:
     """The short-time Fourier transform: the transforms of the frames of a signal.
 
     The signal has the shape (n,) or (batch, n), the result ([batch,] frequencies, frames). A frame has `n_fft` points.
@@ -115,7 +116,7 @@ def _int_of(name: str, n_fft: Any) -> int:
                         f"{type(n_fft).__name__}") from None
 
 
-def _check_signal(call: str, array: Any, n_fft: int, hop: int, width: int, window: Any) -> None:
+def _check_signal(call: str, array: Any, n_fft: int, hop: int, width: int, window: TensorBase | None) -> None:
     """Raise RuntimeError if the signal, the lengths or the window are wrong."""
     if letter(array.dtype) not in "fc":
         raise RuntimeError(f"{call} : expected a tensor of floating point or complex values")
@@ -132,7 +133,7 @@ def _check_signal(call: str, array: Any, n_fft: int, hop: int, width: int, windo
                            f"with size {[*window._array.shape]}")
 
 
-def _transformed(x: Any, normalized: bool, onesided: bool | None) -> Any:
+def _transformed(x: TensorBase, normalized: bool, onesided: bool | None) -> Any:
     """The transforms of the frames. The frames lie along the last of three dims."""
     scale = 1 if normalized else 0
     if x._array.dtype.kind != "c":
@@ -146,9 +147,9 @@ def _transformed(x: Any, normalized: bool, onesided: bool | None) -> Any:
 
 
 @public(method=True)
-def istft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
-          center: bool = True, normalized: bool = False, onesided: bool | None = None, length: int | None = None,
-          return_complex: bool = False) -> Any:
+def istft(input: TensorBase, n_fft: int, hop_length: int | None = None, win_length: int | None = None,
+          window: TensorBase | None = None, center: bool = True, normalized: bool = False, onesided: bool | None = None,
+          length: int | None = None, return_complex: bool = False) -> Any:
     """The inverse of `stft`: the signal with these transforms. `length` is the number of points, if given.
 
     Raises RuntimeError if the input is not complex, if the lengths do not fit, and if the squares of the windows over a
@@ -177,7 +178,7 @@ def istft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int
     kept = min(end, total) - start
     y, envelope = y.narrow(1, start, kept), envelope.narrow(1, start, kept)
 
-    def test(envelope: Any) -> None:
+    def test(envelope: Array) -> None:
         if np.any(np.abs(envelope) < 1e-11):
             raise RuntimeError(f"{call} window overlap add min: 1")
 
@@ -192,7 +193,7 @@ def istft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int
     return constant_pad_nd(y, (0, end - total))
 
 
-def _check_transforms(call: str, array: Any, n_fft: int, hop: int, width: int, window: Any,
+def _check_transforms(call: str, array: Array, n_fft: int, hop: int, width: int, window: TensorBase | None,
                       onesided: bool | None) -> bool:
     """Whether the transforms are one-sided. Raises RuntimeError if transforms, lengths or window are wrong."""
     if array.ndim < 2:
@@ -217,7 +218,8 @@ def _check_transforms(call: str, array: Any, n_fft: int, hop: int, width: int, w
     return half
 
 
-def _frames(x: Any, n_fft: int, normalized: bool, half: bool, return_complex: bool, window: Any) -> Any:
+def _frames(x: TensorBase, n_fft: int, normalized: bool, half: bool, return_complex: bool,
+            window: TensorBase | None) -> Any:
     """The frames of the signal. The frames lie along the last of three dims."""
     scale = 1 if normalized else 2
     if return_complex:

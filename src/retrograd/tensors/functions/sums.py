@@ -47,12 +47,12 @@ def flag(name: str, value: Any, argument: str = "keepdim") -> bool:
     return value
 
 
-def optional_type(name: str, dtype: Any) -> np.dtype[Any] | None:
+def optional_type(name: str, dtype: torch_dtype | None) -> np.dtype[Any] | None:
     """The NumPy dtype of an optional `dtype=`."""
     return None if dtype is None else element_type(name, dtype)
 
 
-def type_of_result(name: str, input: Any, dtype: Any) -> np.dtype[Any] | None:
+def type_of_result(name: str, input: Any, dtype: torch_dtype | None) -> np.dtype[Any] | None:
     """The NumPy dtype of an optional `dtype=`. Raises RuntimeError for ints and bools if the input requires grad."""
     if dtype is None:
         return None
@@ -73,7 +73,7 @@ _SUMMED = rule(overlap=FREE, typed=True, repeated=True)
     "sum(Tensor input, *, dtype dtype=None)",
     "sum(Tensor input, ints[1]? dim, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
     out=_SUMMED, method=True)
-def sum(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def sum(input: TensorBase, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: torch_dtype | None = None) -> Any:
     """The sum of all elements, or over `dim`. The dtype is `dtype`, int64 for bools and ints, or the input's dtype.
 
     >>> import retrograd as torch
@@ -88,20 +88,21 @@ def sum(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: An
     return _sum_dim(input, axes, flag("sum", keepdim), type_of_result("sum", input, dtype))
 
 
-def _out_of_nansum(input: Any, *args: Any, **options: Any) -> Rule:
+def _out_of_nansum(input: TensorBase, *args: Any, **options: Any) -> Rule:
     """The rule of nansum for `out`. For ints it is the rule of sum."""
     return _SUMMED._replace(kernel=("nansum_cpu", "f")) if letter(array_of("nansum", input).dtype) in "fc" else _SUMMED
 
 
 @public("nansum(Tensor input, ints[1] dim=None, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
         out=_out_of_nansum, method=True)
-def nansum(input: Any, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def nansum(input: TensorBase, dim: Dims | None = None, keepdim: bool = False, *,
+           dtype: torch_dtype | None = None) -> Any:
     """The sum of all elements, or over `dim`, in which nan counts as 0. A nan gets the gradient 0."""
     axes = axes_of("nansum", dim, array_of("nansum", input).ndim)
     return _nansum(input, axes, flag("nansum", keepdim), type_of_result("nansum", input, dtype))
 
 
-def _out_of_mean(input: Any, dim: Any = _ALL, *args: Any, **options: Any) -> Rule:
+def _out_of_mean(input: TensorBase, dim: Any = _ALL, *args: Any, **options: Any) -> Rule:
     """The rule of mean for `out`. It depends on whether dims are given."""
     if dim is not _ALL:
         return rule(overlap=FREE, widened=True)
@@ -113,7 +114,7 @@ def _out_of_mean(input: Any, dim: Any = _ALL, *args: Any, **options: Any) -> Rul
     "mean(Tensor input, *, dtype dtype=None, Tensor out=None)",
     "mean(Tensor input, ints[1]? dim, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
     out=_out_of_mean, method=True)
-def mean(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def mean(input: TensorBase, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: torch_dtype | None = None) -> Any:
     """The mean of all elements, or over `dim`. The mean of no elements is nan.
 
     Raises RuntimeError for ints and bools, unless `dtype` is floating.
@@ -134,7 +135,7 @@ def mean(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: A
     "prod(Tensor input, *, dtype dtype=None)",
     "prod(Tensor input, int dim, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
     out=_SUMMED, method=True)
-def prod(input: Any, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def prod(input: TensorBase, dim: int | None = None, keepdim: bool = False, *, dtype: torch_dtype | None = None) -> Any:
     """The product of all elements, or along one `dim`. Bools and ints are multiplied in int64."""
     if dim is None:
         if keepdim:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Shape
 from ...foundations.modes import local
 from ...kernels.meta import MetaArray, without_memory, without_memory_like
 from ...ops.basic import cast
@@ -22,7 +23,7 @@ from .inference import inferring
 _OF_SIZES = ("empty", "zeros", "ones", "rand", "randn")
 
 
-def _new(shape: tuple[int, ...], dtype: Any, requires_grad: Any = False, strides: Any = None) -> Any:
+def _new(shape: tuple[int, ...], dtype: np.dtype[Any], requires_grad: Any = False, strides: Shape | None = None) -> Any:
     """A new meta tensor."""
     tensor = faced(plain(without_memory(shape, dtype, strides)))  # type: ignore[arg-type]
     if requires_grad is not False and asked(requires_grad):
@@ -30,7 +31,7 @@ def _new(shape: tuple[int, ...], dtype: Any, requires_grad: Any = False, strides
     return tensor
 
 
-def create(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def create(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The result of a function that was called with `device="meta"`."""
     name, options = function.__name__, {key: value for key, value in kwargs.items() if key != "device"}
     grad = options.get("requires_grad", False)
@@ -89,7 +90,7 @@ def moved(x: Any, dtype: Any = None, copy: Any = False, memory_format: Any = Non
         return faced(copied if memory_format is None else copied.contiguous(memory_format=memory_format))
 
 
-def _recorded_move(x: Any, result: Any, target: np.dtype[Any]) -> Any:
+def _recorded_move(x: TensorBase, result: TensorBase, target: np.dtype[Any]) -> Any:
     """The meta tensor `result` as a copy of `x` in another type, with the node of that copy."""
     if not (requires(x) and local.thread.grad):
         return _cast(result, target) if target != result._array.dtype else result

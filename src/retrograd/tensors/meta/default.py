@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...foundations.devices import Chosen, device as Device, on_meta
-from ..recording.overriding import Attention, local
+from ..recording.overriding import local
+from ..state.dispatch import DISPATCH
 
 # The functions that make tensors of nothing but their arguments.
 _MAKERS = frozenset((
@@ -22,7 +23,8 @@ class DefaultDevice:
     def __init__(self, place: Device) -> None:
         self.place = place
 
-    def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+    def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (),
+                           kwargs: dict[str, Any] | None = None) -> Any:
         kwargs = kwargs or {}
         if func.__name__ in _MAKERS and kwargs.get("device") is None:
             kwargs = {**kwargs, "device": self.place}
@@ -33,11 +35,11 @@ def enter(place: Device) -> Callable[[], None]:
     """Make new tensors on this device. Returns the function that ends this."""
     before, mode, thread = Chosen.device, DefaultDevice(place), local.thread
     Chosen.device, thread.modes = place, [*thread.modes, mode]
-    Attention.watch(1)
+    DISPATCH.watch(1)
 
     def leave() -> None:
         Chosen.device, thread.modes = before, [other for other in thread.modes if other is not mode]
-        Attention.watch(-1)
+        DISPATCH.watch(-1)
 
     return leave
 

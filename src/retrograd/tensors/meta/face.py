@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
 
-from ...foundations.devices import META, device as Device, on_meta
-from ...foundations.dtypes import default_floating, dtype as torch_dtype
+from ...foundations.devices import META, DeviceLike, device as Device, on_meta
+from ...foundations.dtypes import Array, Shape, default_floating, dtype as torch_dtype
 from ...foundations.modes import local
 from ...graph.versions import writing
 from ...kernels.layout import empty_strided, steps
@@ -20,8 +20,8 @@ from ..face.printing import facts_text
 from ..face.storage import TypedStorage, UntypedStorage
 from ..face.subclassing import leaf_of
 from ..recording.inplace import written
-from ..recording.overriding import NOBODY, Otherwise
 from ..state.base import TensorBase, plain, plain_class, requires
+from ..state.dispatch import DISPATCH, UNHANDLED
 from .inference import infer, inferring
 from .refusals import LEAVING, NO_DATA, refuse
 
@@ -108,7 +108,7 @@ class MetaMethods(OtherArrayMethods):
         """Raises RuntimeError, since there is no memory."""
         raise RuntimeError("_share_fd_: only available on CPU. A meta tensor has no memory.")
 
-    def pin_memory(self, device: Any = None) -> NoReturn:
+    def pin_memory(self, device: DeviceLike | None = None) -> NoReturn:
         """Raises RuntimeError, since there is no memory."""
         raise RuntimeError(f"cannot pin 'Meta{torch_dtype.of[self._array.dtype].legacy}Type' only dense CPU tensors "
                            "can be pinned")
@@ -132,7 +132,8 @@ def _parts(tensor: Any) -> tuple[Any, Any, Any, Any]:
     return array.shape, torch_dtype.of[array.dtype], steps(array), tensor.requires_grad
 
 
-def rebuilt(kind: Any, shape: tuple[int, ...], dtype: Any, strides: Any, requires_grad: bool, state: Any) -> Any:
+def rebuilt(kind: Any, shape: tuple[int, ...], dtype: torch_dtype, strides: Shape, requires_grad: bool,
+            state: dict[str, Any]) -> Any:
     """A meta tensor from its pickle."""
     tensor = leaf_of(kind, without_memory(shape, element_type("tensor", dtype), strides), requires_grad)
     vars(tensor).update(state)
@@ -148,14 +149,14 @@ class MetaStorage(UntypedStorage):
     _size: int
 
     @classmethod
-    def of(cls, base: Any, size: int) -> MetaStorage:
+    def of(cls, base: Array, size: int) -> MetaStorage:
         """The storage of meta arrays over `base`."""
         storage = object.__new__(cls)
         storage._base, storage._size = base, size
         storage._elements = np.broadcast_to(np.zeros((), np.uint8), (size,))
         return storage
 
-    def _of_type(self, dtype: Any) -> Any:
+    def _of_type(self, dtype: np.dtype[Any]) -> Any:
         return np.broadcast_to(np.zeros((), dtype), (self._size // dtype.itemsize,))
 
     def __eq__(self, other: object) -> bool:
@@ -222,10 +223,10 @@ def faced(result: Any) -> Any:
 
 
 def dispatch(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """The result of a public function that was called with a meta tensor; NOBODY if no argument is one."""
+    """The result of a public function that was called with a meta tensor; UNHANDLED if no argument is one."""
     given = deep((*args, *kwargs.values()))
     if local.thread.transform is infer or not any([isinstance(x, MetaMethods) for x in given]):
-        return NOBODY
+        return UNHANDLED
     name: str = function.__name__
     if name in LEAVING and not isinstance(given[0], MetaMethods) and not (local.thread.grad and any(
             [requires(x) for x in given])):
@@ -267,7 +268,7 @@ def _leaves_meta(place: Any) -> bool:
     return isinstance(place, (str, Device)) and not on_meta(place)
 
 
-def _on_cpu(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+def _on_cpu(function: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """The result of a function that makes a tensor on the CPU of the size of a meta tensor. Raises NotImplementedError
     for a function that would need its numbers.
     """
@@ -280,4 +281,4 @@ def _on_cpu(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str
 def begin() -> None:
     """Let tensors over meta arrays have their class, and send calls with them to `dispatch`."""
     MetaArray.face = staticmethod(partial(derived, MetaMethods))
-    Otherwise.add(dispatch)
+    DISPATCH.add_fallback(dispatch)

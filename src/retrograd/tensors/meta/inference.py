@@ -52,7 +52,7 @@ def inferring() -> AbstractContextManager[None]:
     return standing(infer)
 
 
-def infer(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
+def infer(op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
     """The results of an operator, as arrays without memory if one of its arguments is such an array."""
     metas = found_in(args)
     if not metas:
@@ -133,7 +133,7 @@ def replaced_by_meta(found: Any) -> Any:
     return found
 
 
-def _check_write(op: Any, args: tuple[Any, ...], target: Any) -> None:
+def _check_write(op: Op, args: tuple[Any, ...], target: MetaArray) -> None:
     """Refuse a result that does not fit the memory that it would be written to. Nothing is written."""
     arrays = _arrays(args)
     if op.kind not in ("elementwise", "constant") or op.kernel in _RANDOM or op.variadic or len(arrays) < 2:

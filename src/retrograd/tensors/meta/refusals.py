@@ -79,7 +79,7 @@ def _refuse_mixture(given: Sequence[TensorBase]) -> None:
                                "to be on the same device: move one of them with .to().")
 
 
-def _refuse_assignment(function: Any, tensor: Any, *values: Any) -> None:
+def _refuse_assignment(function: Any, tensor: TensorBase, *values: Any) -> None:
     """Raises RuntimeError for `.data` or `.grad` on another device than the tensor."""
     for value in values:
         if _is_meta(value) == _is_meta(tensor):

@@ -22,13 +22,14 @@ from ...kernels.elementwise.parts import LARGE, in_parts
 from ...kernels.layout import in_common_order
 from ...kernels.narrow import rare_among
 from ...ops.framework import Op, Save
-from ..state.base import ORDINARY, Results, TensorBase, edge_of, make_view, mark_inference, note_layout, plain
+from ..state.base import ORDINARY, TensorBase, edge_of, make_view, mark_inference, note_layout, plain
+from ..state.dispatch import DISPATCH, UNHANDLED
 from .composing import composing
 from .joins import joining, joins
 from .nodes import choosing, class_of, keeping, look_after_converted, new_node
 from .operands import NUMBERS, common, explained, floating, leaves, operand, scalar, schemas_of
 from .out_rules import ELEMENTWISE
-from .overriding import NOBODY, Attention, cast_by_autocast, handled
+from .overriding import cast_by_autocast, handled
 from .public_facts import recorded_as
 from .views import parts_of, taken_again, viewing
 
@@ -80,11 +81,11 @@ CALLS = _Calls()
 
 
 def _handled(call: Any, args: tuple[Any, ...]) -> Any:
-    """The result that a mode or an operand's class gives to a call; NOBODY if none of them handles calls."""
+    """The result that a mode or an operand's class gives to a call; UNHANDLED if none of them handles calls."""
     if not call.method:
         return handled(call, args, {})
     try:
-        return handled(getattr(Results.tensor, call.method), args, {})
+        return handled(getattr(DISPATCH.tensor, call.method), args, {})
     except TypeError:
         return NotImplemented
 
@@ -105,10 +106,10 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
     def call(input: Any, *, out: Any = None) -> Any:
         if out is not None:
             return call.public.call((input,), {"out": out})  # type: ignore[attr-defined]
-        if type(input) is not Results.plain:
-            if type(input) not in Attention.inert:
+        if type(input) is not DISPATCH.plain:
+            if type(input) not in DISPATCH.inert:
                 result = _handled(call, (input,))
-                if result is not NOBODY:
+                if result is not UNHANDLED:
                     return result
             input = operand(op, 0, input, None, otherwise)
         array = input._array
@@ -123,7 +124,7 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
                 kernel if large is None or array.size < LARGE else large, array, out=...)
         except TypeError as error:
             raise explained(op, (input,), error) from None
-        result = _new(Results.tensor)
+        result = _new(DISPATCH.tensor)
         result._array = out
         result._grad_meta = result._edge = None
         meta = input._grad_meta
@@ -132,11 +133,7 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
             note_layout(result)
         edge = None
         if recordable and thread.grad:
-            if meta is None:
-                edge = input._edge
-            else:
-                hold = meta.accumulator
-                edge = (hold and hold()) or edge_of(input)
+            edge = input._edge if meta is None else ((hold := meta.accumulator) and hold()) or edge_of(input)
         if edge is None:
             if thread.inference:
                 mark_inference(result)
@@ -160,7 +157,8 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
 def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
     kernel, widened = op.kernel, op.domain == "float"
     chosen, recordable = op.domain not in ("promote", "as given"), bool(op.steps)
-    keep_left, keep_right, keep_both = (keeping(op, mask) for mask in (1, 2, 3))
+    keep_left, keep_right, keep_both = [kept and kept[:3] for kept in (keeping(op, mask) for mask in (1, 2, 3))]
+    strided = len(op.saves) > 3                           # the rules also name the strides of both
     promoting, ordered = _general(op, otherwise), op.layout == "elementwise"
     straight: set[np.dtype[Any]] = set()                  # other types that the domain is known to leave as they are
     node_type = plan = _LATER
@@ -175,17 +173,17 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
     def call(input: Any, other: Any, *, out: Any = None) -> Any:
         if out is not None:
             return call.public.call((input, other), {"out": out})  # type: ignore[attr-defined]
-        plain = Results.plain
+        plain = DISPATCH.plain
         if type(input) is not plain:
-            if type(input) not in Attention.inert:
+            if type(input) not in DISPATCH.inert:
                 result = _handled(call, (input, other))
-                if result is not NOBODY:
+                if result is not UNHANDLED:
                     return result
             input = operand(op, 0, input, other, otherwise)
         if type(other) is not plain:
-            if type(other) not in Attention.inert:
+            if type(other) not in DISPATCH.inert:
                 result = _handled(call, (input, other))
-                if result is not NOBODY:
+                if result is not UNHANDLED:
                     return result
             if type(other) in NUMBERS and isinstance(input, TensorBase):
                 other = scalar(other, floating(input._array.dtype) if widened else input._array.dtype)
@@ -206,7 +204,7 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
             out = thread.run(kernel, a, b, out=...) if thread.transform is None else op.run(a, b)
         except (TypeError, ValueError) as error:
             raise explained(op, (input, other), error) from None
-        result = _new(Results.tensor)
+        result = _new(DISPATCH.tensor)
         result._array = out
         result._grad_meta = result._edge = None
         meta, other_meta = input._grad_meta, other._grad_meta
@@ -216,16 +214,9 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
             note_layout(result)
         left = right = None
         if recordable and thread.grad:
-            if meta is None:
-                left = input._edge
-            else:
-                hold = meta.accumulator
-                left = (hold and hold()) or edge_of(input)
-            if other_meta is None:
-                right = other._edge
-            else:
-                hold = other_meta.accumulator
-                right = (hold and hold()) or edge_of(other)
+            left = input._edge if meta is None else ((hold := meta.accumulator) and hold()) or edge_of(input)
+            right = (other._edge if other_meta is None
+                     else ((hold := other_meta.accumulator) and hold()) or edge_of(other))
         if left is None and right is None:
             if thread.inference:
                 mark_inference(result)
@@ -243,6 +234,8 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
         else:
             keep_x, keep_y, keep_out = keep
             node.saved = (a if keep_x else None, b if keep_y else None, out if keep_out else None)
+            if strided:
+                node.saved += (None if left is None else a.strides, None if right is None else b.strides)
         result._edge = node
         if thread.watchers:
             thread.tell(node, (result,), (input, other))
@@ -270,7 +263,7 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
     node_type = first
 
     def call(x: Any, *options: Any) -> Any:
-        if type(x) is not Results.plain:
+        if type(x) is not DISPATCH.plain:
             x = operand(op, 0, x, None, otherwise)
         array = x._array
         dtype = array.dtype
@@ -292,7 +285,7 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
                     out = np.asarray(out, order="C" if row_major else None)
         except (TypeError, ValueError) as error:
             raise explained(op, (x,), error) from None
-        result = _new(Results.tensor)
+        result = _new(DISPATCH.tensor)
         result._array = out
         result._grad_meta = result._edge = None
         if loose and thread.transform is None and not (array if ordered else out).flags.c_contiguous:
@@ -329,8 +322,8 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
     def call(*args: Any) -> Any:
         operands = args[0] if variadic else args[:arity]
         for i, x in enumerate(operands):
-            if type(x) is not Results.plain and x is not None:
-                if Results.plain is not Results.tensor and (result := cast_by_autocast(call, args)) is not NOBODY:
+            if type(x) is not DISPATCH.plain and x is not None:
+                if DISPATCH.plain is not DISPATCH.tensor and (result := cast_by_autocast(call, args)) is not UNHANDLED:
                     return result
                 operands = [None if x is None else operand(op, i, x, operands[i - 1], otherwise)
                             for i, x in enumerate(operands)]
@@ -361,7 +354,7 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
 
 def _result(op: Op, out: Any, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
     """The tensor over the one output of a general op."""
-    result = _new(Results.tensor)
+    result = _new(DISPATCH.tensor)
     result._array = out
     result._grad_meta, result._edge, dtype = None, None, out.dtype
     if not op.view:

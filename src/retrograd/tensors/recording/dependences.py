@@ -14,6 +14,7 @@ from typing import Any
 from ...graph.node import AccumulateGrad, OtherNode
 from ...ops.framework import Op
 from ...ops.tables import table
+from ...tensors.state.base import TensorBase
 from ..state.base import requires, with_edge
 from .cotangents import shared_zeros
 
@@ -95,7 +96,7 @@ class Tied(OtherNode):
 
     __slots__ = ()
 
-    def __init__(self, edges: Sequence[Any], g: Any) -> None:
+    def __init__(self, edges: Sequence[Any], g: TensorBase) -> None:
         super().__init__(tuple(edges), g._array.shape, g._array.dtype)
 
     def apply(self, cotangents: list[Any], walk: Any) -> list[Any]:

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import C_NAMES, dtype as torch_dtype
+from ...foundations.dtypes import C_NAMES, Array, dtype as torch_dtype
 from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...graph.anomaly import CheckedPass
 from ...graph.crossings import alive as crossings
 from ...graph.engine import Pass
-from ...graph.hooks import Users
+from ...graph.hooks import USER_HOOKS
 from ...graph.locks import accumulating
 from ...graph.node import GradientEdge, Node, Output, edge_at
 from ...graph.ownership import ALONE, SHARED
@@ -32,7 +32,8 @@ from ...ops.basic import cast, copy, copy_into
 from ...ops.creation import full_beside
 from ...ops.elementwise.arithmetic import add
 from ..arguments.size import Size
-from ..state.base import Results, TensorBase, constant, edge_of, plain, requires
+from ..state.base import TensorBase, constant, edge_of, plain, requires
+from ..state.dispatch import DISPATCH
 from ..state.wrapping import shown
 from .calls import recorded
 from .inplace import check_writable, over
@@ -110,9 +111,9 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
     return {edge: as_tensor(g, faces) for edge, g in found.items()} if found else found
 
 
-def _without_base(g: Any, faces: dict[int, Any]) -> Any:
+def _without_base(g: TensorBase, faces: dict[int, Any]) -> Any:
     """The array of a gradient that only rules saw, or that is a view of another tensor; any other gradient as it is."""
-    if type(g) is Results.interim:
+    if type(g) is DISPATCH.interim:
         return g._array
     meta = g._grad_meta if isinstance(g, TensorBase) else None
     view = meta is not None and meta.base is not None and id(g._array) not in faces
@@ -179,7 +180,7 @@ def root_edge(root: Any, i: int) -> Any:
     return edge
 
 
-def _why(root: Any) -> str:
+def _why(root: TensorBase) -> str:
     """The likely reason why a root has no edge."""
     if not np.issubdtype(root._array.dtype, np.inexact):
         return f"Its dtype is {root.dtype}, and only floating-point and complex tensors have gradients."
@@ -189,7 +190,7 @@ def _why(root: Any) -> str:
             "Set requires_grad=True on a leaf before it is used.")
 
 
-def implicit(value: Any, cotangent: Any, i: int) -> Any:
+def implicit(value: Any, cotangent: TensorBase | None, i: int) -> Any:
     """The cotangent to start with; ones for None. It gets the dtype of `value`, and must have its shape."""
     shape, dtype = value.shape, value.dtype
     if cotangent is None:
@@ -255,20 +256,20 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
                 meta.grad = plain(np.array(g))
             else:
                 meta.grad = _copied(leaf._array, g, own, _copy_plainly)
-    if meta.post_accumulate and Users.call(meta.post_accumulate, leaf) is not leaf:
+    if meta.post_accumulate and USER_HOOKS.call(meta.post_accumulate, leaf) is not leaf:
         raise noted(
             RuntimeError("Tensor post accumulate grad hooks should return None."),
             "hooks#result-of-post-accumulate-hook")
 
 
-def _layout_of_gradient(like: np.ndarray[Any, Any], g: Any) -> Any:
+def _layout_of_gradient(like: Array, g: Any) -> Any:
     """The layout of the first gradient of a leaf: that of the leaf, or row by row if the leaf is not dense, or if its
     `data` has another shape by now.
     """
     return "C" if like.flags.c_contiguous or not dense(like) or like.shape != g.shape else steps(like)
 
 
-def _copied(like: np.ndarray[Any, Any], g: Any, own: int, copying: Callable[[Any, Any], Any]) -> Any:
+def _copied(like: Array, g: Any, own: int, copying: Callable[[Any, Any], Any]) -> Any:
     """A copy of a leaf's first gradient, in the layout of the leaf's array, or row by row if that array is not dense.
 
     PyTorch makes such a copy if others hold the gradient or if its layout differs from the leaf's. It writes into
@@ -286,20 +287,20 @@ def _copied(like: np.ndarray[Any, Any], g: Any, own: int, copying: Callable[[Any
     return copied
 
 
-def _copy(g: Any, order: Any) -> Any:
+def _copy(g: TensorBase, order: Any) -> Any:
     return _copy_into(None, g, order)
 
 
-def _copy_plainly(g: Any, order: Any) -> Any:
+def _copy_plainly(g: TensorBase, order: Any) -> Any:
     return plain(copy.run(g._array, order))
 
 
-def _lie_alike(g: np.ndarray[Any, Any], like: np.ndarray[Any, Any]) -> bool:
+def _lie_alike(g: Array, like: Array) -> bool:
     """Whether a gradient has the strides of its leaf. A dimension of size 1 only must not be expanded."""
     return all([a == b if size != 1 else a for a, b, size in zip(g.strides, like.strides, g.shape)])
 
 
-def _added(held: Any, g: Any) -> Any:
+def _added(held: TensorBase, g: Any) -> Any:
     """The sum of a gradient that a leaf holds and another: the held tensor, which is added to in place.
 
     It is a new tensor if a sparse gradient is held and the other is dense. Raises RuntimeError if the memory cannot be
@@ -325,7 +326,7 @@ def _added(held: Any, g: Any) -> Any:
     return held
 
 
-def check_grad(tensor: Any, grad: Any) -> None:
+def check_grad(tensor: TensorBase, grad: TensorBase) -> None:
     """Raise PyTorch's error if `grad` cannot be assigned as the gradient of `tensor`."""
     if not isinstance(grad, TensorBase):
         raise noted(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...foundations.errors import noted, warn_once
 from ...graph.engine import Pass
@@ -23,6 +23,9 @@ from ..state.base import TensorBase, edge_of, meta_of, stands_as_leaf
 from .gradients import accumulate, as_tensor, input_edge, inputs_of
 from .recorder import RECORDER
 from .refusals import refuse_retaining_inside
+
+if TYPE_CHECKING:
+    from ...graph.node import Node
 
 
 def call(hooks: Mapping[int, Callable[..., Any]], value: Any, *more: Any) -> Any:
@@ -52,7 +55,7 @@ def carried(tensors: Sequence[Any], recorder: Any) -> list[Any]:
     return [*tensors] if recorder is not None else [None if g is None else g._array for g in tensors]
 
 
-def call_node(node: Any, cotangents: tuple[Any, ...]) -> Any:
+def call_node(node: Node, cotangents: tuple[Any, ...]) -> Any:
     """Run a node as a function, without its hooks: from the gradients of its outputs to those of its inputs.
 
     It returns a tuple, or the gradient itself for a single input. In grad mode it is recorded. For an AccumulateGrad,
@@ -81,7 +84,7 @@ def call_node(node: Any, cotangents: tuple[Any, ...]) -> Any:
     return found[0] if len(found) == 1 else found
 
 
-def register_on(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
+def register_on(tensor: TensorBase, hook: Callable[[Any], Any]) -> RemovableHandle:
     """Add a hook to a tensor, and return its handle. The tensor's node calls the hook, or for a leaf the engine."""
     meta = meta_of(tensor)
     with histories:
@@ -93,7 +96,7 @@ def register_on(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
         return register(meta.hooks, hook)
 
 
-def retain(tensor: Any) -> None:
+def retain(tensor: TensorBase) -> None:
     """Keep the gradients of a non-leaf in its `.grad` while it lives. Raises RuntimeError if it requires no grad."""
     if not tensor.requires_grad:
         raise noted(
@@ -103,7 +106,7 @@ def retain(tensor: Any) -> None:
     meta = meta_of(tensor)
     reference = weakref.ref(tensor)
 
-    def keep(gradient: Any) -> None:
+    def keep(gradient: TensorBase) -> None:
         alive = reference()
         if alive is not None and gradient is not None:
             meta = meta_of(alive)
@@ -149,7 +152,7 @@ def _check_all(hook: Any, before: tuple[Any, ...], after: Any) -> None:
             _check(hook, was, got)
 
 
-def _check(hook: Any, before: Any, after: Any) -> None:
+def _check(hook: Callable[..., Any], before: TensorBase, after: TensorBase) -> None:
     """Check that a hook returned a gradient like the gradient that it was given."""
     if not isinstance(after, TensorBase):
         raise noted(

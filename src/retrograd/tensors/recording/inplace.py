@@ -12,7 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import DIFFERENTIABLE, F32, F64, I64, RARE, category, dtype as torch_dtype, result_dtype
+from ...foundations.dtypes import (
+    DIFFERENTIABLE,
+    F32,
+    F64,
+    I64,
+    RARE,
+    Array,
+    category,
+    dtype as torch_dtype,
+    result_dtype,
+)
 from ...foundations.errors import at, noted, user_site
 from ...foundations.modes import local
 from ...graph import versions
@@ -37,7 +47,8 @@ from ...ops.indexing.indexing import (
 from ...ops.lacking import refuse_lacking
 from ...ops.networks.activations import threshold
 from ...ops.tables import table
-from ..state.base import Results, StridedView, TensorBase, edge_of, requires, set_edge, stands_as_leaf
+from ..state.base import StridedView, TensorBase, edge_of, requires, set_edge, stands_as_leaf
+from ..state.dispatch import DISPATCH
 from ..state.inference import refuse_saved
 from ..state.refusals import ORDINARY, refusal
 from ..state.writable import may_share_memory, refuse_inference, refuse_overlap, unlock, unlocked
@@ -52,12 +63,12 @@ _COINCIDING = table("It may write to a place several times", dict.fromkeys(
     (index_fill, index_fill_tensor, index_put, masked_fill, masked_fill_tensor, threshold), True))
 
 
-def written(tensor: Any) -> None:
+def written(tensor: TensorBase) -> None:
     """Count a write to the tensor's memory, and remember the line of the program that wrote."""
     versions.written(tensor._array, user_site(3))
 
 
-def check_writable(x: Any, requires_grad: bool) -> None:
+def check_writable(x: TensorBase, requires_grad: bool) -> None:
     """Raise RuntimeError for a write that autograd could not follow, before anything is written.
 
     `requires_grad` says whether the write will be recorded: grad mode is on and some operand requires grad.
@@ -84,7 +95,7 @@ def check_writable(x: Any, requires_grad: bool) -> None:
             instead="write under torch.no_grad() to change a parameter; write to a clone to record the write")
 
 
-def over(op: Op, x: Any, *args: Any, into: Callable[..., Any] | None = None) -> Any:
+def over(op: Op, x: TensorBase, *args: Any, into: Callable[..., Any] | None = None) -> Any:
     """Compute `op(x, *args)`, write it over x's memory, and record it. Returns x.
 
     The in-place form of the operator, `op.written`, is recorded. If the operator changes only a part of x, `into` is a
@@ -101,7 +112,7 @@ def over(op: Op, x: Any, *args: Any, into: Callable[..., Any] | None = None) -> 
         return _write(op, x, operands, args, into, True)
 
 
-def _write(op: Op, x: Any, operands: list[Any], args: tuple[Any, ...], into: Callable[..., Any] | None,
+def _write(op: Op, x: TensorBase, operands: list[Any], args: tuple[Any, ...], into: Callable[..., Any] | None,
            recording: bool) -> Any:
     """Check a write, make it, and record it."""
     thread = local.thread
@@ -139,7 +150,7 @@ def _write(op: Op, x: Any, operands: list[Any], args: tuple[Any, ...], into: Cal
 
 def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None) -> bool:
     """Make the usual write, of equal dtypes, that needs no recording. For any other write, do nothing, return False."""
-    if type(x) is not Results.tensor or (thread := local.thread).transform is not None:
+    if type(x) is not DISPATCH.tensor or (thread := local.thread).transform is not None:
         return False
     target, meta, run, out = x._array, x._grad_meta, thread.run, None
     dtype = target.dtype
@@ -151,7 +162,7 @@ def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[...,
             other: Any = args[0] if op.derived and (op.short or into is not None) else None
             if type(other) in NUMBERS:
                 other = scalar(other, dtype)
-            elif type(other) is not Results.tensor or (thread.grad and requires(other)):
+            elif type(other) is not DISPATCH.tensor or (thread.grad and requires(other)):
                 return False
             args = (array := other._array,)
             if array.dtype is not dtype:
@@ -180,14 +191,14 @@ def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[...,
     return True
 
 
-def _of_dtype(op: Op, target: Any, args: tuple[Any, ...]) -> list[Any] | None:
+def _of_dtype(op: Op, target: Array, args: tuple[Any, ...]) -> list[Any] | None:
     """The arrays of the other operands of an elementwise op, if all are plain tensors of the target's floating dtype.
 
     Refuses overlaps.
     """
     others, grad = args[: op.arity - 1], local.thread.grad
     if not op.derived or target.dtype is I64 or any([
-            type(x) is not Results.tensor or (grad and requires(x)) for x in others]):
+            type(x) is not DISPATCH.tensor or (grad and requires(x)) for x in others]):
         return None
     arrays = [x._array for x in others]
     if any([a.dtype is not target.dtype for a in arrays]):
@@ -198,7 +209,7 @@ def _of_dtype(op: Op, target: Any, args: tuple[Any, ...]) -> list[Any] | None:
     return arrays
 
 
-def write_over(op: Op, into: Callable[..., Any] | None, target: np.ndarray[Any, Any], *args: Any) -> None:
+def write_over(op: Op, into: Callable[..., Any] | None, target: Array, *args: Any) -> None:
     """The part of a write beyond the seam, for NumPy arrays: compute the op, and write the result over `target`."""
     arrays, options, out = [*args[: op.arity]], args[op.arity:], None
     check_overlaps(op, target, arrays)
@@ -208,7 +219,7 @@ def write_over(op: Op, into: Callable[..., Any] | None, target: np.ndarray[Any, 
     _put(op, target, arrays, options, out, into)
 
 
-def _put(op: Op, target: np.ndarray[Any, Any], arrays: list[Any], options: Any, out: Any,
+def _put(op: Op, target: Array, arrays: list[Any], options: tuple[Any, ...], out: Any,
          into: Callable[..., Any] | None) -> None:
     """Write a result over memory, or let the kernel `into` write it."""
     if not target.flags.writeable:
@@ -228,7 +239,7 @@ def _write_into(op: Op, into: Callable[..., Any], args: list[Any]) -> None:
     local.thread.run(into, *args)
 
 
-def _write_unlocked(op: Op, target: np.ndarray[Any, Any], others: list[Any], options: Any, out: Any,
+def _write_unlocked(op: Op, target: Array, others: list[Any], options: Any, out: Any,
                     into: Callable[..., Any] | None) -> None:
     """Write over a view that is read-only because its elements, or those of the viewed array, coincide."""
     if not target.size:                                  # without elements, none coincide
@@ -264,7 +275,7 @@ def _promoted(op: Op, operands: list[Any]) -> list[Any]:
         raise
 
 
-def check_result(out: Any, target: np.ndarray[Any, Any]) -> None:
+def check_result(out: Any, target: Array) -> None:
     """Refuse a result that does not fit the memory that it will be written to."""
     if out.shape != target.shape:
         raise noted(
@@ -329,7 +340,7 @@ class CopySlices(OtherNode):
     __slots__ = ("inner", "inputs", "layout", "replay")
     namespace = "torch::autograd::"
 
-    def __init__(self, base: Any, replay: Callable[[Any], Any], inner: Any) -> None:
+    def __init__(self, base: TensorBase, replay: Callable[[Any], Any], inner: Any) -> None:
         before = edge_of(base)
         super().__init__((before, *inner.edges[1:]), base._array.shape, base._array.dtype)
         if inner.steps is not None:

@@ -10,9 +10,10 @@ import numpy as np
 from ...foundations.errors import noted
 from ...ops.framework import Op
 from ..arguments.dims import kind_of
-from ..state.base import Results, TensorBase, plain
+from ..state.base import TensorBase, plain
+from ..state.dispatch import DISPATCH, UNHANDLED
 from .inplace import over
-from .overriding import NOBODY, Attention, handled
+from .overriding import handled
 
 # The types of values that may be operands beside a tensor.
 _OPERANDS = (TensorBase, bool, int, float, complex, np.generic, np.ndarray)
@@ -24,11 +25,11 @@ def augmented(op: Op | Callable[[Any, Any], Any], method: str) -> Callable[..., 
     `method` is the name of the method that modes and subclasses are given.
     """
 
-    def call(input: Any, other: Any) -> Any:
-        if type(input) is not Results.plain or type(other) is not Results.plain:
-            if type(input) not in Attention.inert or type(other) not in Attention.inert:
-                result = handled(getattr(Results.tensor, method), (input, other), {})
-                if result is not NOBODY:
+    def call(input: TensorBase, other: Any) -> Any:
+        if type(input) is not DISPATCH.plain or type(other) is not DISPATCH.plain:
+            if type(input) not in DISPATCH.inert or type(other) not in DISPATCH.inert:
+                result = handled(getattr(DISPATCH.tensor, method), (input, other), {})
+                if result is not UNHANDLED:
                     return result
             if not isinstance(other, _OPERANDS):
                 return NotImplemented
@@ -45,10 +46,10 @@ def augmented(op: Op | Callable[[Any, Any], Any], method: str) -> Callable[..., 
 def inplace(op: Op) -> Callable[..., Any]:
     """The method that writes the result of `op` over its first operand."""
 
-    def unusual(input: Any, *args: Any) -> Any:
-        if type(input) not in Attention.inert or (args and type(args[0]) not in Attention.inert):
+    def unusual(input: TensorBase, *args: Any) -> Any:
+        if type(input) not in DISPATCH.inert or (args and type(args[0]) not in DISPATCH.inert):
             result = handled(method, (input, *args), {})
-            if result is not NOBODY:
+            if result is not UNHANDLED:
                 return result
         if not isinstance(input, TensorBase):
             raise noted(
@@ -56,16 +57,16 @@ def inplace(op: Op) -> Callable[..., Any]:
                 "in-place#written-argument-must-be-tensor")
         return over(op, input, *args)
 
-    def of_one(input: Any) -> Any:
-        return over(op, input) if type(input) is Results.plain else unusual(input)
+    def of_one(input: TensorBase) -> Any:
+        return over(op, input) if type(input) is DISPATCH.plain else unusual(input)
 
-    def of_two(input: Any, other: Any) -> Any:
-        if type(input) is not Results.plain or type(other) not in Attention.inert:
+    def of_two(input: TensorBase, other: Any) -> Any:
+        if type(input) is not DISPATCH.plain or type(other) not in DISPATCH.inert:
             return unusual(input, other)
         return over(op, input, other)
 
-    def of_any(input: Any, *args: Any) -> Any:
-        if type(input) is not Results.plain or (args and type(args[0]) not in Attention.inert):
+    def of_any(input: TensorBase, *args: Any) -> Any:
+        if type(input) is not DISPATCH.plain or (args and type(args[0]) not in DISPATCH.inert):
             return unusual(input, *args)
         return over(op, input, *args)
 

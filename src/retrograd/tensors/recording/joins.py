@@ -13,7 +13,8 @@ import numpy as np
 from ...foundations.dtypes import F32, F64
 from ...foundations.modes import local
 from ...ops.framework import Op
-from ..state.base import Results, edge_of, mark_inference
+from ..state.base import edge_of, mark_inference
+from ..state.dispatch import DISPATCH
 from .nodes import making
 from .operands import explained
 
@@ -30,7 +31,7 @@ def joining(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
 
     def call(operands: Sequence[Any], *options: Any) -> Any:
         thread = local.thread
-        if {*map(type, operands)} != {Results.plain} or thread.transform is not None:
+        if {*map(type, operands)} != {DISPATCH.plain} or thread.transform is not None:
             return general(operands, *options)
         arrays = [x._array for x in operands]
         dtype = arrays[0].dtype
@@ -43,7 +44,7 @@ def joining(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
             out = thread.run(kernel, arrays, *options)
         except (TypeError, ValueError) as error:
             raise explained(op, operands, error) from None
-        result = object.__new__(Results.tensor)
+        result = object.__new__(DISPATCH.tensor)
         result._array = out if out.flags.c_contiguous else np.asarray(out, order="C")
         result._edge = result._grad_meta = None
         if any(edges):

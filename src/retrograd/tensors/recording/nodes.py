@@ -5,17 +5,21 @@ The quickest closures of `calls` repeat this code, since a Python call would cos
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from operator import itemgetter
 from threading import Lock
 from typing import Any
 
+import numpy as np
+
+from ...foundations.dtypes import Shape
 from ...graph.faults import maker
 from ...graph.node import OpNode, Plan, node_class, plan_of
 from ...graph.packed import Converted, Packed, look_after_indices
 from ...graph.versions import next_number
 from ...ops.framework import Op, Save
+from ...tensors.state.base import TensorBase
 
 _classes: dict[Op, type[OpNode]] = {}
 _making_classes = Lock()
@@ -30,8 +34,8 @@ def class_of(op: Op) -> type[OpNode]:
         return _classes[op]
 
 
-def made_node(kind: type[OpNode], plan: Plan | None, edges: tuple[Any, ...], shape: Any, dtype: Any,
-              saved: Any) -> OpNode:
+def made_node(kind: type[OpNode], plan: Plan | None, edges: tuple[Any, ...], shape: Shape | None,
+              dtype: np.dtype[Any] | None, saved: Any) -> OpNode:
     """A node with the class and the plan of an op, and all its fields set."""
     node = kind()
     node.number = next_number()
@@ -49,7 +53,8 @@ def making(op: Op) -> Callable[[tuple[Any, ...], Any, Any, Any], OpNode]:
     return partial(made_node, class_of(op), plan_of(op))
 
 
-def new_node(op: Op, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tuple[Any, ...], results: Any) -> OpNode:
+def new_node(op: Op, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tuple[Any, ...],
+             results: Sequence[TensorBase]) -> OpNode:
     """A node that saves the values that the needed rules name. The caller still sets its shape and dtype."""
     if not op.saves:
         return made_node(class_of(op), plan_of(op), edges, None, None, None)
@@ -89,14 +94,15 @@ def choosing(kept: list[Save]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]] |
 
 
 def taking(op: Op, present: tuple[bool, ...]) -> Callable[[tuple[Any, ...]], tuple[Any, ...] | None]:
-    """The function that takes the values to save from (None, *operands, *options, result), if an op saves only these.
+    """The function that takes what an op saves from (None, *operands, *options, result, *strides of operands 1 and 2).
 
-    `present` says which operands have an edge.
+    `present` says which operands have an edge. Raises TypeError if the op saves anything else, or a single value.
     """
     needed, last = _needed(op, present), len(op.arguments) + 1
-    at = [0 if i not in needed else last if kind == "out" else index + 1 for i, (kind, index) in enumerate(op.saves)]
-    if len(at) < 2 or not {save.kind for save in op.saves} <= {"static", "input", "out"}:
-        raise TypeError(f"{op.name} does not save several arrays and options, and nothing else")
+    at = [0 if i not in needed else last if kind == "out" else last + index if kind == "strides" else index + 1
+          for i, (kind, index) in enumerate(op.saves)]
+    if len(at) < 2 or not {save.kind for save in op.saves} <= {"static", "input", "out", "strides"}:
+        raise TypeError(f"{op.name} does not save several arrays, options and strides, and nothing else")
     return itemgetter(*at)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ... import return_types
-from ...foundations.dtypes import C_NAMES, DIFFERENTIABLE, category, dtype as torch_dtype, letter, unimplemented
+from ...foundations.dtypes import C_NAMES, DIFFERENTIABLE, Array, category, dtype as torch_dtype, letter, unimplemented
 from ...foundations.errors import noted, user_site, warn
 from ...foundations.modes import local
 from ...graph.node import OtherNode
@@ -166,7 +166,7 @@ def _check_dtype(name: str, facts: Rule, place: int, have: np.dtype[Any], want: 
         raise facts.error(message.format(name=name, part=part, **_names(have, want)))
 
 
-def _check_memory(facts: Rule, operands: list[Any], result: Any, target: Any) -> None:
+def _check_memory(facts: Rule, operands: list[Any], result: Array, target: Array) -> None:
     """Refuse a target whose elements coincide, or that shares memory with an operand in a way the rule forbids."""
     for i, operand in enumerate(operands):
         rule = facts.overlap[min(i, len(facts.overlap) - 1)]
@@ -176,7 +176,7 @@ def _check_memory(facts: Rule, operands: list[Any], result: Any, target: Any) ->
         unlock(target)
 
 
-def _deliver(result: np.ndarray[Any, Any], target: Any, facts: Rule) -> None:
+def _deliver(result: Array, target: TensorBase, facts: Rule) -> None:
     """Resize a tensor to the shape of a result, write the result to its memory, and count the write."""
     if not (facts.any_shape and result.size == target._array.size):
         _fit(target, result, facts.notice)
@@ -185,7 +185,7 @@ def _deliver(result: np.ndarray[Any, Any], target: Any, facts: Rule) -> None:
     written(target._array, user_site(3))
 
 
-def _overwrite(array: Any, result: Any, facts: Rule) -> None:
+def _overwrite(array: Array, result: Array, facts: Rule) -> None:
     """Cast a result and write it over memory with the same number of elements."""
     if not array.flags.writeable:
         array = unlocked(array) if facts.repeated else unlock(array)
@@ -196,7 +196,7 @@ def _overwrite(array: Any, result: Any, facts: Rule) -> None:
     np.copyto(array, result, casting="unsafe")
 
 
-def _fit(target: Any, result: np.ndarray[Any, Any], notice: str) -> None:
+def _fit(target: TensorBase, result: Array, notice: str) -> None:
     """Resize `out` to the shape and the order of axes of the result. Warn with `notice` unless `out` was empty."""
     had, shape = target._array.shape, result.shape
     if had == shape:
@@ -210,7 +210,7 @@ def _fit(target: Any, result: np.ndarray[Any, Any], notice: str) -> None:
     note_layout(target)
 
 
-def receive(name: str, facts: Rule, out: Any, result: Any) -> None:
+def receive(name: str, facts: Rule, out: Any, result: TensorBase) -> None:
     """Check and resize `out`. The caller then copies the result to it, as a recorded operation."""
     target, = _tensors(name, out)
     _check_dtype(name, facts, 0, result._array.dtype, target._array.dtype)
@@ -224,7 +224,7 @@ class _Underived(OtherNode):
 
     __slots__ = ("function",)
 
-    def __init__(self, function: str, edges: tuple[Any, ...], target: Any) -> None:
+    def __init__(self, function: str, edges: tuple[Any, ...], target: TensorBase) -> None:
         super().__init__(edges, target._array.shape, target._array.dtype)
         self.function = function
 
@@ -235,7 +235,7 @@ class _Underived(OtherNode):
 _Underived.__name__ = "NotImplemented"
 
 
-def _underive(name: str, operands: list[Any], target: Any) -> None:
+def _underive(name: str, operands: list[Any], target: TensorBase) -> None:
     edges = tuple(filter(None, map(edge_of, operands))) if local.thread.grad else ()
     if edges and target._array.dtype in DIFFERENTIABLE:
         set_edge(target, _Underived(name, edges, target))

@@ -1,7 +1,7 @@
 """`__torch_function__`: which modes and arguments handle a call of a public function, and in which order.
 
 Plain tensors cost nothing extra. A public function must check the type of its tensor argument anyway, so it checks
-whether the type is in `Attention.inert`. Calls with other types come here. While a mode is entered or a profile is open
+whether the type is in `DISPATCH.inert`. Calls with other types come here. While a mode is entered or a profile is open
 in some thread, that set is empty, and every call comes here.
 """
 
@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from operator import is_
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,8 @@ from ...foundations.devices import device
 from ...foundations.dtypes import dtype
 from ..arguments.data import is_foreign
 from ..arguments.options import layout, memory_format
-from ..state.base import Results, TensorBase
+from ..state.base import TensorBase
+from ..state.dispatch import DISPATCH, UNHANDLED
 
 
 class _Here:
@@ -46,72 +47,9 @@ class _Local(threading.local):
 local = _Local()
 
 
-class Attention:
-    """The types of arguments with which a public function may compute at once, without a look at modes and subclasses.
-
-    `inert` holds the types of arguments that handle no calls themselves: Tensor, Parameter and the usual types of
-    options. It is empty while some thread has entered a mode or opened a profile.
-    """
-
-    inert: ClassVar[frozenset[type]] = frozenset()
-    _usual: ClassVar[set[type]] = {bool, int, float, complex, str, type(None), slice, type(...), np.ndarray, type,
-                                   dtype, device, layout, memory_format}
-    _watching: ClassVar[int] = 0
-    _lock: ClassVar[threading.Lock] = threading.Lock()
-
-    @classmethod
-    def spare(cls, kind: type) -> None:
-        """Add a class, whose instances handle no calls, to the usual types."""
-        with cls._lock:
-            cls._usual.add(kind)
-            cls._renew()
-
-    @classmethod
-    def begin(cls, tensor: type) -> None:
-        """Add the class of plain tensors to the usual types. `wiring` calls this once."""
-        Results.tensor = tensor
-        cls.spare(tensor)
-
-    @classmethod
-    def watch(cls, change: int) -> None:
-        """Make every thread look at every call (`change` is 1), or end this (-1). Calls may nest."""
-        with cls._lock:
-            cls._watching += change
-            cls._renew()
-
-    @classmethod
-    def _renew(cls) -> None:
-        cls.inert = frozenset() if cls._watching else frozenset(cls._usual)
-        Results.plain = Attention if cls._watching else Results.tensor
-
-
-class Words:
-    """Makes the error if every handler returns NotImplemented. `wiring` fills it in."""
-
-    refused: Callable[[Any, list[Any], Any], TypeError]
-
-
-NOBODY: Any = object()
-
-
-class Otherwise:
-    """Handles calls with tensors over other kinds of arrays than NumPy's, if no mode and no class does.
-
-    The packages of sparse tensors and of meta tensors add to it when they are imported.
-    """
-
-    handler: ClassVar[Callable[[Any, tuple[Any, ...], Mapping[str, Any]], Any] | None] = None
-
-    @classmethod
-    def add(cls, handler: Callable[[Any, tuple[Any, ...], Mapping[str, Any]], Any]) -> None:
-        """Ask a handler, and those that were added before it if it returns NOBODY."""
-        before = cls.handler
-
-        def asked(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-            answer = handler(function, args, kwargs)
-            return answer if answer is not NOBODY or before is None else before(function, args, kwargs)
-
-        cls.handler = asked
+# The types of options, and numbers: such arguments handle no calls.
+DISPATCH.spare(bool, int, float, complex, str, type(None), slice, type(...), np.ndarray, type, dtype, device, layout,
+               memory_format)
 
 
 class _Switch:
@@ -140,7 +78,8 @@ class DisableTorchFunction(_Switch):
     modes_aside = True
 
 
-def disabled_torch_function_impl(func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+def disabled_torch_function_impl(func: Any, types: Any, args: tuple[Any, ...] = (),
+                                 kwargs: dict[str, Any] | None = None) -> Any:
     """The `__torch_function__` of a class whose instances handle no calls, such as Parameter: it calls the function."""
     return passed_on(func, args, kwargs or {})
 
@@ -173,7 +112,7 @@ def _same(args: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
     return len(args) == len(others) and all(map(is_, args, others))
 
 
-def _name(function: Any) -> str:
+def _name(function: Callable[..., Any]) -> str:
     return str(getattr(function, "__name__", function))
 
 
@@ -191,7 +130,7 @@ def _refuse_foreign(function: Any, value: Any) -> None:
 def takes_over(value: Any) -> bool:
     """Whether a value handles calls: its class has a `__torch_function__` of its own that is not disabled."""
     kind = type(value)
-    if kind in Attention.inert or kind is Results.tensor:
+    if kind in DISPATCH.inert or kind is DISPATCH.tensor:
         return False
     hook = getattr(kind, "__torch_function__", None)
     return hook is not None and hook is not disabled_torch_function_impl and not isinstance(value, type)
@@ -203,7 +142,7 @@ def overloaded(values: Iterable[Any]) -> list[Any]:
     The elements of lists and tuples count as values.
     """
     found: list[Any] = []
-    inert = Attention.inert
+    inert = DISPATCH.inert
     for value in values:
         kind = type(value)
         if kind in inert:
@@ -263,7 +202,7 @@ def overridden(function: Any, found: list[Any], args: tuple[Any, ...], kwargs: M
 
 
 def handled(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, for_modes: bool = False) -> Any:
-    """The result that a mode or an argument gives to a call of `function`; NOBODY if none of them handles calls.
+    """The result that a mode or an argument gives to a call of `function`; UNHANDLED if none of them handles calls.
 
     The result for sparse tensors counts as given by them. If the call is `for_modes`, only modes handle it. Raises
     TypeError if all handlers return NotImplemented.
@@ -271,21 +210,22 @@ def handled(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, 
     thread = local.thread
     found = overloaded((*args, *kwargs.values())) if thread.enabled and not for_modes else []
     if not found and not thread.modes:
-        answer = NOBODY if thread.casting is None else thread.casting(function, args, kwargs)
-        handler = Otherwise.handler
-        return answer if answer is not NOBODY or handler is None else handler(function, args, kwargs)
-    return overridden(function, found, args, kwargs, Words.refused)
+        answer = UNHANDLED if thread.casting is None else thread.casting(function, args, kwargs)
+        handler = DISPATCH.fallback
+        return answer if answer is not UNHANDLED or handler is None else handler(function, args, kwargs)
+    return overridden(function, found, args, kwargs, DISPATCH.refused)
 
 
-def cast_by_autocast(function: Any, args: tuple[Any, ...]) -> Any:
-    """The result of a call within a composed function if autocast casts its operands; NOBODY otherwise."""
+def cast_by_autocast(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """The result of a call within a composed function if autocast casts its operands; UNHANDLED otherwise."""
     casting = local.thread.casting
-    return NOBODY if casting is None else casting(function, args, {})
+    return UNHANDLED if casting is None else casting(function, args, {})
 
 
 # The `__torch_function__` of Tensor
 
-def torch_function(cls: type[Any], func: Any, types: Any, args: tuple[Any, ...], kwargs: Any, keep: Any) -> Any:
+def torch_function(cls: type[Any], func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
+                   keep: Any) -> Any:
     """Call `func` as for plain tensors, and make its results instances of `cls`, unless `func` is in `keep`.
 
     Returns NotImplemented if `cls` is not derived from all of `types`.

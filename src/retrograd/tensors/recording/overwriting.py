@@ -73,7 +73,7 @@ def copy_(self: TensorBase, other: Any, non_blocking: bool = False) -> TensorBas
                 into=overwrite if other._array.shape == self._array.shape else None)
 
 
-def delivered(name: str, asks: Rule, out: Any, result: Any) -> Any:
+def delivered(name: str, asks: Rule, out: TensorBase | None, result: TensorBase) -> Any:
     """The result, or `out` after a recorded copy of the result to it. A resized `out` is row-major."""
     if out is None:
         return result

@@ -23,15 +23,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...foundations.devices import on_meta
+from ...tensors.state.base import TensorBase
 from ..arguments.checking import ALIASES
 from ..arguments.schemas import SignatureOfSchema
-from ..state.base import Results
-from .overriding import NOBODY, Attention, handled
+from ..state.dispatch import DISPATCH, UNHANDLED
+from .overriding import handled
 from .public_facts import OutRule, Public
 
 F = TypeVar("F", bound=Callable[..., Any])
-# Whether all of these names of arguments can go straight to the body: none is `out` or a NumPy name.
-_usual = frozenset(("out", *ALIASES)).isdisjoint
+_free = frozenset(("out", *ALIASES)).isdisjoint
 
 # The methods and properties of tensors by name, from which the class Tensor is made.
 METHODS: dict[str, Any] = {}
@@ -84,6 +84,11 @@ def _factory(schemas: tuple[str, ...], strict: bool, for_modes: bool
     return _entry_of_none if tensors == 0 else _entry_of_first if tensors == 1 else _entry_of_any
 
 
+def _unusual(kwargs: dict[str, Any]) -> bool:
+    """Whether arguments by name cannot go straight to the body: one is `out`, has a NumPy name or names `meta`."""
+    return not _free(kwargs) or ("device" in kwargs and on_meta(kwargs["device"]))
+
+
 # The entries. A usual call goes straight to the body. The entries differ in the arguments that they look at first.
 
 def _entry_for_all(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
@@ -100,7 +105,7 @@ def _entry_of_strict(facts: Public, body: Callable[..., Any]) -> Callable[..., A
 
     def entry(*args: Any, **kwargs: Any) -> Any:
         types = tuple(map(type, args))
-        if not kwargs and types in known and Attention.inert.issuperset(types):
+        if not kwargs and types in known and DISPATCH.inert.issuperset(types):
             try:
                 return body(*args)
             except Exception:
@@ -116,8 +121,7 @@ def _entry_of_strict(facts: Public, body: Callable[..., Any]) -> Callable[..., A
 def _entry_of_none(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
     """The entry of a function without tensors among its arguments. Only modes can handle its calls."""
     def entry(*args: Any, **kwargs: Any) -> Any:
-        if Attention.inert and not (
-                kwargs and (not _usual(kwargs) or ("device" in kwargs and on_meta(kwargs["device"])))):
+        if DISPATCH.inert and not (kwargs and _unusual(kwargs)):
             try:
                 return body(*args, **kwargs) if kwargs else body(*args)
             except Exception:
@@ -133,8 +137,7 @@ def _entry_of_none(facts: Public, body: Callable[..., Any]) -> Callable[..., Any
 def _entry_of_first(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
     """The entry of a function with one tensor argument, the first."""
     def entry(*args: Any, **kwargs: Any) -> Any:
-        if args and type(args[0]) in Attention.inert and not (
-                kwargs and (not _usual(kwargs) or ("device" in kwargs and on_meta(kwargs["device"])))):
+        if args and type(args[0]) in DISPATCH.inert and not (kwargs and _unusual(kwargs)):
             try:
                 return body(*args, **kwargs) if kwargs else body(*args)
             except Exception:
@@ -150,7 +153,7 @@ def _entry_of_first(facts: Public, body: Callable[..., Any]) -> Callable[..., An
 def _entry_of_any(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
     """The entry of a function that may take a tensor as any argument."""
     def entry(*args: Any, **kwargs: Any) -> Any:
-        inert = Attention.inert
+        inert = DISPATCH.inert
         for x in args:
             kind = type(x)
             if kind not in inert and not ((kind is tuple or kind is list) and inert and inert.issuperset(map(type, x))):
@@ -159,7 +162,7 @@ def _entry_of_any(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]
             for x in kwargs.values():
                 if type(x) not in inert:
                     return facts.call(args, kwargs)
-            if not _usual(kwargs) or ("device" in kwargs and on_meta(kwargs["device"])):
+            if _unusual(kwargs):
                 return facts.call(args, kwargs)
         elif not args:
             return facts.call(args, kwargs)
@@ -177,10 +180,9 @@ def _entry_of_any(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]
 def _entry_of_sequence(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
     """The entry of a function whose first argument is a list or tuple of tensors."""
     def entry(*args: Any, **kwargs: Any) -> Any:
-        if not args or type(args[0]) not in (list, tuple) or (
-                kwargs and (not _usual(kwargs) or ("device" in kwargs and on_meta(kwargs["device"])))):
+        if not args or type(args[0]) not in (list, tuple) or (kwargs and _unusual(kwargs)):
             return facts.call(args, kwargs)
-        inert = Attention.inert
+        inert = DISPATCH.inert
         for x in args[0]:
             if type(x) not in inert:
                 return facts.call(args, kwargs)
@@ -202,14 +204,14 @@ class _PublicProperty(property):
         get, set_ = getattr(fget, "body", fget), getattr(fset, "body", fset)      # if a setter is added
 
         def asked(tensor: Any) -> Any:
-            if type(tensor) is Results.plain or type(tensor) in Attention.inert:
+            if type(tensor) is DISPATCH.plain or type(tensor) in DISPATCH.inert:
                 return get(tensor)
             result = handled(self.__get__, (tensor,), {})
-            return get(tensor) if result is NOBODY else result
+            return get(tensor) if result is UNHANDLED else result
 
-        def assigned(tensor: Any, value: Any) -> None:
-            if type(tensor) is Results.plain or type(tensor) in Attention.inert or handled(
-                    self.__set__, (tensor, value), {}) is NOBODY:
+        def assigned(tensor: TensorBase, value: Any) -> None:
+            if type(tensor) is DISPATCH.plain or type(tensor) in DISPATCH.inert or handled(
+                    self.__set__, (tensor, value), {}) is UNHANDLED:
                 set_(tensor, value)
 
         asked.body, assigned.body = get, set_  # type: ignore[attr-defined]

@@ -19,9 +19,10 @@ from ..arguments import checking
 from ..arguments.dims import kind_of
 from ..arguments.reordering import reordered
 from ..arguments.schemas import of_method
-from ..state.base import Results, TensorBase
+from ..state.base import TensorBase
+from ..state.dispatch import DISPATCH, UNHANDLED
 from . import out as _out, overriding
-from .overriding import NOBODY, handled
+from .overriding import handled
 
 # The files whose frames may stand between a program and the public function that it calls.
 _PASSED = (ENTRIES, overriding.__file__, _out.__file__, os.path.join(PACKAGE, "nn", "modules", ""),
@@ -72,7 +73,7 @@ class Public:
     def _is_method_alone(self) -> bool:
         """Whether the function is a method of tensors, and the package has no function of this name."""
         name, package = self.entry.__name__, sys.modules[__name__.partition(".")[0]]
-        return getattr(Results.tensor, name, None) is self.entry and name not in package.__all__
+        return getattr(DISPATCH.tensor, name, None) is self.entry and name not in package.__all__
 
     def instead(self, wrong: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result for arguments in an order that PyTorch gave up and still takes. Raises `wrong` for others."""
@@ -97,14 +98,14 @@ class Public:
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run an unusual call: a mode or subclass may handle it, or it is profiled, or has `out` or wrong arguments."""
-        function = getattr(Results.tensor, self.operator) if self.operator else self.entry
+        function = getattr(DISPATCH.tensor, self.operator) if self.operator else self.entry
         try:
             result = handled(function, args, kwargs, for_modes=self.for_modes)
         except TypeError:
             if self.operator:
                 return NotImplemented
             raise
-        if result is not NOBODY:
+        if result is not UNHANDLED:
             return result
         if "device" in kwargs and on_meta(kwargs["device"]):
             return Meta.tools().create(function, args, kwargs)

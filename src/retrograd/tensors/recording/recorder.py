@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...foundations.dtypes import F32, F64
+from ...foundations.dtypes import F32, F64, Array
 from ...foundations.modes import local
 from ...graph.crossings import original
 from ...graph.node import AccumulateGrad
 from ...ops.creation import full_beside
-from ..state.base import Results, over, plain, requires, with_edge
+from ...tensors.state.base import TensorBase
+from ..state.base import over, plain, requires, with_edge
+from ..state.dispatch import DISPATCH
 from .dependences import tied
+
+if TYPE_CHECKING:
+    from ...graph.node import Node
 
 
 class TensorRecorder:
@@ -45,14 +50,14 @@ class TensorRecorder:
         tensors.
         """
         thread, op = local.thread, node.op
-        if thread.transform is None or Results.plain is not Results.tensor or not op.known:
+        if thread.transform is None or DISPATCH.plain is not DISPATCH.tensor or not op.known:
             return self.settled(cotangent), values and self.saved(node, values), None
         if op.kind == "elementwise" and thread.levels:
             dtype = cotangent._array.dtype
             if (dtype is F32 or dtype is F64) and True not in [level.has_tangents for level in thread.levels]:
-                return cotangent, values, Results.by_elements
-        kind = Results.interim
-        if type(cotangent) is Results.tensor:
+                return cotangent, values, DISPATCH.by_elements
+        kind = DISPATCH.interim
+        if type(cotangent) is DISPATCH.tensor:
             cotangent = over(kind, cotangent._array)
         if values is None:
             return cotangent, None, None
@@ -64,21 +69,21 @@ class TensorRecorder:
 
     def settled(self, value: Any) -> Any:
         """An interim tensor, or a view of one, as a plain tensor; any other value as it is."""
-        if value is None or (value._grad_meta is None and type(value) is not Results.interim):
+        if value is None or (value._grad_meta is None and type(value) is not DISPATCH.interim):
             return value
         base = value if value._grad_meta is None or value._grad_meta.base is None else value._grad_meta.base
-        return plain(value._array) if type(base) is Results.interim else value
+        return plain(value._array) if type(base) is DISPATCH.interim else value
 
-    def array(self, value: Any) -> np.ndarray[Any, Any]:
+    def array(self, value: Any) -> Array:
         """The array of a tensor."""
-        array: np.ndarray[Any, Any] = value._array
+        array: Array = value._array
         return array
 
-    def tied(self, node: Any, gradients: Sequence[Any]) -> Sequence[Any]:
+    def tied(self, node: Node, gradients: Sequence[Any]) -> Sequence[Any]:
         """The gradients of a node, tied to the inputs that PyTorch has them depend on."""
         return tied(node, gradients) if local.thread.grad else gradients
 
-    def zeros(self, beside: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    def zeros(self, beside: TensorBase, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
         """A constant tensor of zeros, over an array of the same sort as that of `beside`."""
         return plain(full_beside(beside._array, shape, dtype, 0))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...foundations.errors import noted
 from ...graph.ownership import ALONE, hold
 from ...graph.versions import inherit
@@ -42,7 +43,7 @@ def reshape_memory(tensor: Any, shape: tuple[int, ...]) -> None:
         raise
 
 
-def _grown(array: np.ndarray[Any, Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+def _grown(array: Array, shape: tuple[int, ...]) -> Array:
     """New memory that starts with the elements of the array."""
     fresh = np.empty(shape, array.dtype)
     fresh.reshape(-1)[:array.size] = array.reshape(-1)

@@ -25,7 +25,8 @@ AdaptiveMaxPool3DBackward0 result1=indices
 AddBackward0 alpha=alpha|1
 AddcdivBackward0 tensor1=y tensor2=z value
 AddcmulBackward0 tensor1=y tensor2=z value
-AddmmBackward0 alpha beta mat1 mat1_sym_sizes=mat1.shape mat2 mat2_sym_sizes=mat2.shape
+AddmmBackward0 alpha beta mat1 mat1_sym_sizes=mat1.shape mat1_sym_strides=mat1.strides mat2 \
+    mat2_sym_sizes=mat2.shape mat2_sym_strides=mat2.strides
 AddmvBackward0 alpha beta mat=mat1 vec=mat2
 AffineGridGeneratorBackward0 align_corners=align
 AsStridedBackward0 size storage_offset=start stride
@@ -115,7 +116,8 @@ MaxUnpool2DBackward0 indices
 MaxUnpool3DBackward0 indices
 MeanBackward0 self_sym_numel=x.size self_sym_sizes=x.shape
 MeanBackward1 dim=axes keepdim self_sym_numel=x.size self_sym_sizes=x.shape
-MmBackward0 mat2=y mat2_sym_sizes=y.shape self=x self_sym_sizes=x.shape
+MmBackward0 mat2=y mat2_sym_sizes=y.shape mat2_sym_strides=y.strides self=x \
+    self_sym_sizes=x.shape self_sym_strides=x.strides
 MseLossBackward0 reduction self=x target=y
 MulBackward1 other=number
 MultilabelMarginLossBackward0 reduction self=x
@@ -197,8 +199,8 @@ SCALARS = frozenset(("alpha", "beta", "correction", "delta", "eps", "exponent", 
 class Attribute(NamedTuple):
     """Where a node keeps the value of an attribute.
 
-    For the `kind` 'saved', `place` is the index in `node.saved`. For 'shape' and 'size', `place` is the index of the
-    edge. For 'constant', `place` is the value.
+    For the kinds 'saved' and 'strides', `place` is the index in `node.saved`. For 'shape' and 'size', `place` is the
+    index of the edge. For 'constant', `place` is the value.
     """
 
     kind: str
@@ -232,13 +234,15 @@ def _source(op: Op, save: Save) -> str:
     if save.kind == "out":
         return op.outputs[save.place]
     name = op.arguments[save.place]
-    return f"{name}.{save.kind}" if save.kind in ("shape", "dtype") else name
+    return f"{name}.{save.kind}" if save.kind in ("shape", "dtype", "strides") else name
 
 
 def _attribute(op: Op, source: str) -> Attribute | None:
     if source.isdigit() or source == "False":
         return Attribute("constant", int(source) if source.isdigit() else False)
     name, _, property = source.partition(".")
+    if property == "strides":
+        return Attribute(property, op.saves.index(Save(property, op.arguments.index(name))))
     if property:
         return Attribute(property, op.arguments.index(name))
     for place in _used(op):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...foundations.errors import noted
 from ...graph import faults
@@ -17,6 +17,9 @@ from ...graph.versions import written_since
 from ..state.base import plain
 from .saved_names import SCALARS, Attribute, attributes_of
 from .saving import Hooked, origin, with_history
+
+if TYPE_CHECKING:
+    from ...graph.node import Node
 
 _SAVED, _RAW = "_saved_", "_raw_saved_"
 _UNSIGNED = 2**64 - 1
@@ -35,6 +38,8 @@ def attribute(node: OpNode, name: str) -> Any:
         raise AttributeError(f"'{node.name()}' object has no attribute '{name}'")
     if found.kind == "constant":
         return found.place
+    if found.kind == "strides":
+        return _strides(node, found.place)
     if found.kind != "saved":
         shape = _shape(node, found.place)
         size: int = math.prod(shape)
@@ -61,7 +66,7 @@ def _holds_tensors(op: Any, found: Attribute) -> bool:
     return op.saves[found.place].kind in ("input", "out") or found.place == op.indices_at
 
 
-def _saved(node: Any) -> tuple[Any, ...]:
+def _saved(node: Node) -> tuple[Any, ...]:
     """The saved values of a node. Raises RuntimeError if a pass has freed them."""
     if node.saved is RELEASED:
         raise faults.second_pass(node)
@@ -80,6 +85,12 @@ def _shape(node: OpNode, place: int) -> tuple[int, ...]:
             value = _saved(node)[i]
             return tuple(value.unpack(node).shape if isinstance(value, Parcel) else value.shape)
     raise AssertionError("an input whose shape is asked for either requires grad or is saved")
+
+
+def _strides(node: OpNode, place: int) -> tuple[int, ...]:
+    """The strides of an input, in elements; empty if the gradient by the input is not needed, as in PyTorch."""
+    strides = _saved(node)[place] or ()
+    return tuple([stride // node.dtype.itemsize for stride in strides])
 
 
 def _encoded(value: Any, scalar: bool) -> Any:
@@ -190,7 +201,7 @@ class SavedTensor:
         return value if self._member is None else value.arrays[self._member]
 
 
-def saved_tensor(node: Any, place: int, member: int | None = None) -> SavedTensor:
+def saved_tensor(node: Node, place: int, member: int | None = None) -> SavedTensor:
     """The saved value at this index of a node; `member` is the index in it if it is a sequence of tensors."""
     saved = object.__new__(SavedTensor)
     saved._node, saved._place, saved._member = node, place, member

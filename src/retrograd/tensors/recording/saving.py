@@ -9,20 +9,23 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ...foundations.dtypes import DIFFERENTIABLE
+from ...foundations.dtypes import DIFFERENTIABLE, Array
 from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...graph import versions
 from ...graph.crossings import original
 from ...graph.node import AccumulateGrad
 from ...graph.packed import Converted, Indices, Packed, Parcel
-from ..state.base import Results, meta_of, plain, with_edge
+from ...tensors.state.base import TensorBase
+from ..state.base import meta_of, plain, with_edge
+from ..state.dispatch import DISPATCH
 from ..state.wrapping import shown
 from .saved_names import packing_order
+
+if TYPE_CHECKING:
+    from ...graph.node import Node
 
 Hooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]
 
@@ -40,14 +43,14 @@ class Hooked(Parcel):
 
     __slots__ = ("dtype", "edge", "number", "packed", "unpack_hook")
 
-    def __init__(self, hooks: Hooks, given: Any, edge: Any, number: int | None, dtype: Any = None) -> None:
+    def __init__(self, hooks: Hooks, given: TensorBase, edge: Any, number: int | None, dtype: Any = None) -> None:
         self.packed = packed(hooks[0], given)
         self.unpack_hook, self.edge, self.number, self.dtype = hooks[1], edge, number, dtype
 
     def returned(self) -> Any:
         """The tensor that the unpack hook returns. Raises TypeError if the hook returns no tensor."""
         tensor: Any = self.unpack_hook(self.packed)
-        if not isinstance(tensor, Results.tensor):
+        if not isinstance(tensor, DISPATCH.tensor):
             raise noted(
                 TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of "
                           f"type {type(tensor).__name__}"), "hooks#unpack-hook-returns-a-tensor")
@@ -58,8 +61,8 @@ class Hooked(Parcel):
                 because=f"the unpack hook returned a tensor of dtype {tensor.dtype} for a leaf that requires grad")
         return tensor
 
-    def unpack(self, node: Any) -> np.ndarray[Any, Any]:
-        array: np.ndarray[Any, Any] = self.returned()._array
+    def unpack(self, node: Node) -> Array:
+        array: Array = self.returned()._array
         return array if self.dtype is None else array.astype(self.dtype)
 
     def tensor(self, edge: Any) -> Any:
@@ -78,7 +81,7 @@ def origin(node: Any, place: int, value: Any) -> tuple[Any, Any, int | None]:
     return array, original(node.edges[index]) if kind == "input" else None, index if kind == "out" else None
 
 
-def with_history(array: np.ndarray[Any, Any], edge: Any) -> Any:
+def with_history(array: Array, edge: Any) -> Any:
     """A tensor over `array` with this edge. For an AccumulateGrad it is the leaf, or a tensor that shares the edge."""
     if not isinstance(edge, AccumulateGrad):
         return with_edge(array, edge)
@@ -90,7 +93,7 @@ def with_history(array: np.ndarray[Any, Any], edge: Any) -> Any:
     return tensor
 
 
-def packed(hook: Callable[[Any], Any], given: Any) -> Any:
+def packed(hook: Callable[[Any], Any], given: TensorBase) -> Any:
     """The result of a pack hook for a tensor. Raises RuntimeError if the hook wrote to the tensor."""
     thread, array = local.thread, given._array
     grad, thread.grad = thread.grad, False
@@ -104,7 +107,7 @@ def packed(hook: Callable[[Any], Any], given: Any) -> Any:
     return value
 
 
-def is_number(array: np.ndarray[Any, Any]) -> bool:
+def is_number(array: Array) -> bool:
     """Whether an array stands for a Python number. Hooks are not called for numbers."""
     return array.ndim == 0 and not array.flags.writeable
 
@@ -140,7 +143,7 @@ class Packer:
         if any(isinstance(value, Parcel) for value in values):
             node.saved, node.plan = Packed(values), None
 
-    def _input(self, edge: Any, operand: Any, value: Any) -> Hooked:
+    def _input(self, edge: Any, operand: TensorBase, value: Array) -> Hooked:
         """Call the hook with the operand itself, unless the saved value is a copy that was made before a write."""
         if isinstance(value, Converted):
             return Hooked(self.hooks, with_history(value.original, edge), edge, None, value.array.dtype)
@@ -149,7 +152,7 @@ class Packer:
             operand = with_history(value, edge)
         return Hooked(self.hooks, operand, edge, None)
 
-    def _output(self, node: Any, place: int, result: Any, value: np.ndarray[Any, Any]) -> Hooked:
+    def _output(self, node: Any, place: int, result: TensorBase, value: Array) -> Hooked:
         """Call the hook with the result and its history, even if the result does not have that history yet."""
         edge = node.edge_to(place)
         if result._edge is not edge and not (edge is None and result._edge is None):

@@ -16,7 +16,8 @@ from ...foundations.modes import local
 from ...graph.packed import look_after_indices
 from ...graph.versions import next_number
 from ...ops.framework import Op
-from ..state.base import MULTI_OUTPUT, ORDINARY, AutogradMeta, Results, edge_of, make_view
+from ..state.base import MULTI_OUTPUT, ORDINARY, AutogradMeta, edge_of, make_view
+from ..state.dispatch import DISPATCH
 from .nodes import making
 from .operands import explained, operand
 
@@ -33,7 +34,7 @@ def viewing(op: Op, otherwise: Any, chosen: Any) -> Callable[..., Any]:
     kernel, node_of, differentiable, indexed = op.kernel, making(op), bool(op.steps), op.indices_at is not None
 
     def call(x: Any, *options: Any) -> Any:
-        if type(x) is not Results.plain:
+        if type(x) is not DISPATCH.plain:
             x = operand(op, 0, x, None, otherwise)
         array, origin, thread = x._array, x._grad_meta, local.thread
         edge = None
@@ -45,7 +46,7 @@ def viewing(op: Op, otherwise: Any, chosen: Any) -> Callable[..., Any]:
             raise explained(op, (x,), error) from None
         if type(out) is not np.ndarray and thread.transform is None:
             out = np.asarray(out)
-        result = new(Results.tensor)
+        result = new(DISPATCH.tensor)
         result._array, result._edge = out, None
         if thread.grad and (origin is None or _is_usual(origin)):
             result._grad_meta = meta = new(AutogradMeta)
@@ -74,7 +75,7 @@ def parts_of(op: Op, outs: Sequence[Any], x: Any, options: tuple[Any, ...]) -> t
     ordinary = ordinary and (origin is None or _is_usual(origin))
     results = []
     for i, out in enumerate(outs):
-        result = new(Results.tensor)
+        result = new(DISPATCH.tensor)
         result._array, result._edge = out, None
         replay = partial(taken_again, op, options, i)
         if ordinary:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.devices import checked
-from ...foundations.dtypes import I64
-from ...kernels.sparse.arrays import Array, Compressed, Coo
+from ...foundations.devices import DeviceLike, checked
+from ...foundations.dtypes import I64, Array, Shape, dtype as torch_dtype
+from ...kernels.sparse.arrays import Compressed, Coo
 from ...kernels.sparse.coordinates import keys
 from ...ops import sparse as ops
 from ...ops.basic import cast
@@ -37,7 +37,7 @@ class Invariants:
     checked = False
 
 
-def _data(value: Any, dtype: Any = None) -> Any:
+def _data(value: Any, dtype: torch_dtype | None = None) -> Any:
     """The tensor `value`, or a tensor made of data; in another dtype if that is given."""
     if not isinstance(value, TensorBase):
         return tensor(value, dtype=dtype)
@@ -51,7 +51,7 @@ def _numbers(value: Any) -> Array:
     return array if array.dtype == I64 else array.astype(I64)
 
 
-def _finished(result: Any, device: Any, requires_grad: Any) -> Any:
+def _finished(result: TensorBase, device: DeviceLike | None, requires_grad: Any) -> Any:
     if device is not None:
         checked(device)
     if requires_grad is not False and asked(requires_grad):
@@ -61,9 +61,10 @@ def _finished(result: Any, device: Any, requires_grad: Any) -> Any:
 
 
 @sparse("sparse_coo_tensor")
-def sparse_coo_tensor(indices: Any = None, values: Any = None, size: Any = None, *, dtype: Any = None,
-                      device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
-                      check_invariants: bool | None = None, is_coalesced: bool | None = None) -> Any:
+def sparse_coo_tensor(indices: Any = None, values: Any = None, size: Shape | None = None, *,
+                      dtype: torch_dtype | None = None, device: DeviceLike | None = None, pin_memory: bool = False,
+                      requires_grad: bool = False, check_invariants: bool | None = None,
+                      is_coalesced: bool | None = None) -> Any:
     """See `torch.sparse_coo_tensor`."""
     if values is None:
         if indices is None and size is None:
@@ -120,7 +121,7 @@ def _refuse_index(indices: Array, shape: tuple[int, ...]) -> None:
                                f"{row.max()}")
 
 
-def empty(shape: tuple[int, ...], dtype: Any = None, sparse_dim: int | None = None) -> Any:
+def empty(shape: tuple[int, ...], dtype: torch_dtype | None = None, sparse_dim: int | None = None) -> Any:
     """A sparse tensor that stores nothing."""
     shape = tuple(int(n) for n in shape)
     sparse_dim = len(shape) if sparse_dim is None else sparse_dim
@@ -167,9 +168,10 @@ def spdiags(diagonals: Any, offsets: Any, shape: Any, layout: Any = None) -> Any
 # Compressed rows and columns
 
 @sparse("sparse_compressed_tensor")
-def sparse_compressed_tensor(compressed_indices: Any, plain_indices: Any, values: Any, size: Any = None, *,
-                             dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
-                             requires_grad: bool = False, check_invariants: bool | None = None) -> Any:
+def sparse_compressed_tensor(compressed_indices: Any, plain_indices: Any, values: TensorBase, size: Shape | None = None,
+                             *, dtype: torch_dtype | None = None, layout: Any = None, device: DeviceLike | None = None,
+                             pin_memory: bool = False, requires_grad: bool = False,
+                             check_invariants: bool | None = None) -> Any:
     """See `torch.sparse_compressed_tensor`."""
     if layout is None:
         raise RuntimeError("sparse_compressed_tensor expected sparse compressed tensor layout but got none")
@@ -247,7 +249,8 @@ def sparse_csc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: An
 
 
 @sparse("sparse_bsr_tensor")
-def sparse_bsr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Any = None, **options: Any) -> Any:
+def sparse_bsr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Shape | None = None,
+                      **options: Any) -> Any:
     """See `torch.sparse_bsr_tensor`."""
     return sparse_compressed_tensor(crow_indices, col_indices, values, size, layout=sparse_bsr, **options)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from ...foundations.devices import checked
-from ...foundations.dtypes import C_NAMES, dtype as torch_dtype
+from ...foundations.devices import DeviceLike, checked
+from ...foundations.dtypes import C_NAMES, Shape, dtype as torch_dtype
 from ...kernels.sparse.arrays import Blocks, Compressed, Coo, unsupported
 from ...ops import sparse as ops
 from ...ops.basic import cast, clone as clone_op
@@ -77,7 +77,7 @@ def _part_of(x: Any, name: str) -> Coo:
 
 
 @sparse("_indices")
-def raw_indices(self: Any) -> Any:
+def raw_indices(self: TensorBase) -> Any:
     return plain(_part_of(self, "_indices").indices)
 
 
@@ -92,7 +92,7 @@ def nnz(self: Any) -> int:
 
 
 @sparse("is_coalesced")
-def is_coalesced(self: Any) -> bool:
+def is_coalesced(self: TensorBase) -> bool:
     return coo_of("is_coalesced", self).coalesced
 
 
@@ -125,22 +125,22 @@ def _compressed_part(name: str, x: Any, by_rows: bool) -> Compressed:
 
 
 @sparse("crow_indices")
-def crow_indices(self: Any) -> Any:
+def crow_indices(self: TensorBase) -> Any:
     return plain(_compressed_part("crow_indices", self, True).compressed)
 
 
 @sparse("col_indices")
-def col_indices(self: Any) -> Any:
+def col_indices(self: TensorBase) -> Any:
     return plain(_compressed_part("col_indices", self, True).plain)
 
 
 @sparse("ccol_indices")
-def ccol_indices(self: Any) -> Any:
+def ccol_indices(self: TensorBase) -> Any:
     return plain(_compressed_part("ccol_indices", self, False).compressed)
 
 
 @sparse("row_indices")
-def row_indices(self: Any) -> Any:
+def row_indices(self: TensorBase) -> Any:
     return plain(_compressed_part("row_indices", self, False).plain)
 
 
@@ -164,12 +164,12 @@ for _part in ("crow_indices", "col_indices", "ccol_indices", "row_indices", "ind
 # Layouts
 
 @sparse("coalesce")
-def coalesce(self: Any) -> Any:
+def coalesce(self: TensorBase) -> Any:
     return self if coo_of("coalesce", self).coalesced else record(ops.coalesce, self)
 
 
 @sparse("to_dense")
-def to_dense(self: Any, dtype: Any = None, *, masked_grad: bool | None = None) -> Any:
+def to_dense(self: Any, dtype: torch_dtype | None = None, *, masked_grad: bool | None = None) -> Any:
     if dtype is not None and isinstance(self._array, Coo):
         raise RuntimeError("dtype argument is not supported by sparse_to_dense. Call .to_dense().to(dtype).")
     masked = masked_grad is None or masked_grad or isinstance(self._array, Compressed)
@@ -231,26 +231,26 @@ def _to_compressed(self: Any, by_rows: bool) -> Any:
 
 
 @sparse("to_sparse_csr")
-def to_sparse_csr(self: Any, dense_dim: Any = None) -> Any:
+def to_sparse_csr(self: TensorBase, dense_dim: Any = None) -> Any:
     return _to_compressed(self, True)
 
 
 @sparse("to_sparse_csc")
-def to_sparse_csc(self: Any, dense_dim: Any = None) -> Any:
+def to_sparse_csc(self: TensorBase, dense_dim: Any = None) -> Any:
     return _to_compressed(self, False)
 
 
-def _to_strided(self: Any) -> Any:
+def _to_strided(self: TensorBase) -> Any:
     return to_dense(self) if is_sparse(self) else self
 
 
 @sparse("to_sparse_bsr")
-def to_sparse_bsr(self: Any, blocksize: Any, dense_dim: Any = None) -> Any:
+def to_sparse_bsr(self: TensorBase, blocksize: Shape, dense_dim: Any = None) -> Any:
     return _to_blocks("sparse_bsr", self, blocksize, True)
 
 
 @sparse("to_sparse_bsc")
-def to_sparse_bsc(self: Any, blocksize: Any, dense_dim: Any = None) -> Any:
+def to_sparse_bsc(self: TensorBase, blocksize: Shape, dense_dim: Any = None) -> Any:
     return _to_blocks("sparse_bsc", self, blocksize, False)
 
 
@@ -283,7 +283,7 @@ _TO: dict[Any, Callable[[Any], Any]] = {sparse_csr: to_sparse_csr, sparse_csc: t
 
 
 @sparse("sparse_mask")
-def sparse_mask(self: Any, mask: Any) -> Any:
+def sparse_mask(self: TensorBase, mask: TensorBase) -> Any:
     if not is_sparse(mask):
         raise unsupported("sparse_mask", "CPU")
     if self._array.shape != mask._array.shape:
@@ -295,8 +295,8 @@ def sparse_mask(self: Any, mask: Any) -> Any:
 # Dtypes, copies
 
 @sparse("to")
-def to(self: Any, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False, copy: bool = False,
-       memory_format: Any = None) -> Any:
+def to(self: Any, *args: Any, dtype: torch_dtype | None = None, device: Any = None, non_blocking: bool = False,
+       copy: bool = False, memory_format: Any = None) -> Any:
     if not is_sparse(self):
         return self.to(args[0].dtype)
     for value in args[:2]:
@@ -315,7 +315,7 @@ def to(self: Any, *args: Any, dtype: Any = None, device: Any = None, non_blockin
 
 
 @sparse("clone")
-def clone(input: Any, *, memory_format: Any = None) -> Any:
+def clone(input: TensorBase, *, memory_format: Any = None) -> Any:
     return record(clone_op, input, "K")
 
 
@@ -347,20 +347,20 @@ def new_tensor(self: Any, data: Any, **options: Any) -> Any:
 
 
 @sparse("tensor")
-def tensor(data: Any, *args: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False,
-           pin_memory: bool = False) -> Any:
+def tensor(data: Any, *args: Any, dtype: torch_dtype | None = None, device: DeviceLike | None = None,
+           requires_grad: bool = False, pin_memory: bool = False) -> Any:
     warn_of_copy("torch.tensor")
     return to(clone(detach(data)), dtype=dtype).requires_grad_(requires_grad)
 
 
 @sparse("as_tensor", "asarray")
-def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
+def as_tensor(data: Any, dtype: torch_dtype | None = None, device: DeviceLike | None = None) -> Any:
     return to(data, dtype=dtype, device=device)
 
 
 @sparse("zeros_like", "empty_like")
-def zeros_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
-               requires_grad: bool = False, memory_format: Any = None) -> Any:
+def zeros_like(input: Any, *, dtype: torch_dtype | None = None, layout: Any = None, device: DeviceLike | None = None,
+               pin_memory: bool = False, requires_grad: bool = False, memory_format: Any = None) -> Any:
     array, chosen = input._array, torch_dtype.of[input._array.dtype] if dtype is None else dtype
     if layout is strided:
         result = METHODS["new_zeros"](plain(array.values), array.shape, dtype=chosen)
@@ -372,8 +372,9 @@ def zeros_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any
 
 
 @sparse("new_zeros", "new_empty")
-def new_zeros(self: Any, *sizes: Any, size: Any = None, dtype: Any = None, device: Any = None,
-              requires_grad: bool = False, layout: Any = None, pin_memory: bool = False) -> Any:
+def new_zeros(self: Any, *sizes: Any, size: Any = None, dtype: torch_dtype | None = None,
+              device: DeviceLike | None = None, requires_grad: bool = False, layout: Any = None,
+              pin_memory: bool = False) -> Any:
     shape = size if size is not None else sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
     chosen = torch_dtype.of[self._array.dtype] if dtype is None else dtype
     return empty(tuple(shape), chosen).requires_grad_(requires_grad)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from ...kernels.sparse.arrays import Coo, unsupported
 from ...ops import shape as shapes, sparse as ops
 from ...ops.indexing.indexing import index_select as index_select_op, select as select_op
 from ...ops.joining import cat as cat_op, stack as stack_op
+from ...tensors.state.base import TensorBase
 from ..arguments.dims import as_int
 from ..recording.public import METHODS
 from .conversion import to_sparse
@@ -25,7 +27,7 @@ def axes_of(dim: Any, ndim: int) -> tuple[int, ...]:
 
 
 @sparse("t")
-def t(input: Any) -> Any:
+def t(input: TensorBase) -> Any:
     if not is_sparse(input):
         return METHODS["t"](input)
     if input._array.ndim > 2:
@@ -51,7 +53,7 @@ def permute(input: Any, *dims: Any) -> Any:
 
 
 @sparse("unsqueeze")
-def unsqueeze(input: Any, dim: int) -> Any:
+def unsqueeze(input: TensorBase, dim: int) -> Any:
     return record(shapes.unsqueeze, input, *axes_of(dim, input._array.ndim + 1))
 
 
@@ -69,7 +71,7 @@ def select(input: Any, dim: int, index: Any) -> Any:
 
 
 @sparse("__getitem__")
-def getitem(self: Any, index: Any) -> Any:
+def getitem(self: TensorBase, index: Any) -> Any:
     result, dim = self, 0
     for part in index if isinstance(index, tuple) else (index,):
         if part is None:
@@ -96,13 +98,13 @@ def unbind(input: Any, dim: int = 0) -> Any:
 
 
 @sparse("narrow_copy")
-def narrow_copy(input: Any, dim: int, start: int, length: int) -> Any:
+def narrow_copy(input: TensorBase, dim: int, start: int, length: int) -> Any:
     axis, = axes_of(dim, input._array.ndim)
     return record(ops.narrow_copy, input, axis, start, length)
 
 
 @sparse("index_select")
-def index_select(input: Any, dim: int, index: Any) -> Any:
+def index_select(input: TensorBase, dim: int, index: TensorBase) -> Any:
     array = input._array
     axis, = axes_of(dim, array.ndim)
     wrong = [i for i in index._array.reshape(-1).tolist() if not -array.shape[axis] <= i < array.shape[axis]]
@@ -113,7 +115,7 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
 
 
 @sparse("cat", "concat", "concatenate")
-def cat(tensors: Any, dim: int = 0) -> Any:
+def cat(tensors: Sequence[TensorBase], dim: int = 0) -> Any:
     for i, x in enumerate(tensors):
         if not is_sparse(x):
             raise RuntimeError("Expected object of backend Sparse but got backend CPU for sequence element "
@@ -122,5 +124,5 @@ def cat(tensors: Any, dim: int = 0) -> Any:
 
 
 @sparse("stack")
-def stack(tensors: Any, dim: int = 0) -> Any:
+def stack(tensors: Sequence[TensorBase], dim: int = 0) -> Any:
     return record(stack_op, [*tensors], *axes_of(dim, tensors[0]._array.ndim + 1))

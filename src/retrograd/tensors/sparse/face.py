@@ -18,8 +18,9 @@ from ..arguments import options
 from ..face.other_arrays import OtherArrayMethods, derived
 from ..face.printing import sparse_text
 from ..face.subclassing import leaf_of
-from ..recording.overriding import NOBODY, Otherwise, flat
+from ..recording.overriding import flat
 from ..state.base import plain_class
+from ..state.dispatch import DISPATCH, UNHANDLED
 from .names import AS_THEY_ARE, aten_name
 from .recording import TABLE, record, write
 
@@ -101,12 +102,12 @@ def parts_of(array: Any) -> tuple[Any, ...]:
     return array.compressed, array.plain, array.values, array.shape, array.by_rows
 
 
-def copied(array: Any) -> Any:
+def copied(array: Blocks) -> Any:
     """A sparse array with memory of its own."""
     return type(array)(*copy.deepcopy(parts_of(array)))
 
 
-def rebuilt(kind: type[Any], array_kind: type[Any], parts: tuple[Any, ...], state: Any) -> Any:
+def rebuilt(kind: type[Any], array_kind: type[Any], parts: tuple[Any, ...], state: dict[str, Any]) -> Any:
     """A sparse tensor from its pickle, which requires no grad, as in PyTorch."""
     tensor = leaf_of(kind, array_kind(*parts))
     vars(tensor).update(state)
@@ -133,16 +134,16 @@ _NAMESPACE = f"{PACKAGE}.sparse"
 
 
 def dispatch(function: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
-    """The result of a public function that was called with a sparse tensor; NOBODY if no argument is sparse."""
+    """The result of a public function that was called with a sparse tensor; UNHANDLED if no argument is sparse."""
     found = next((x for x in flat((*args, *kwargs.values())) if isinstance(x, SparseMethods)), None)
     if found is None or getattr(function, "__module__", "") == _NAMESPACE:
-        return NOBODY
+        return UNHANDLED
     name: str = function.__name__
     body = TABLE.get(name)
     if body is not None:
         return body(*args, **kwargs)
     if name in AS_THEY_ARE or name in ("__get__", "__set__", "__delete__"):
-        return NOBODY
+        return UNHANDLED
     if name.endswith("_") and name[:-1] in TABLE and isinstance(args[0], SparseMethods):
         return write(args[0], TABLE[name[:-1]](*args, **kwargs))
     raise unsupported(aten_name(name, args), found._array.backend)
@@ -153,6 +154,6 @@ def begin() -> None:
     for op in OWN:                                       # a rule may call them with dense tensors, too
         op.composition = partial(record, op)
     SparseLike.face = staticmethod(partial(derived, SparseMethods))
-    Otherwise.add(dispatch)
+    DISPATCH.add_fallback(dispatch)
 
 

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...foundations.dtypes import legacy
+from ...foundations.dtypes import dtype as torch_dtype, legacy
 from ...foundations.errors import noted
 from ...kernels.sparse.arrays import Compressed, Coo, unsupported
 from ...ops import sparse as ops
@@ -38,7 +38,7 @@ _ALIASES = {"__neg__": "neg", "__abs__": "abs", "absolute": "abs", "negative": "
 
 
 def _unary(op: Op) -> Callable[..., Any]:
-    def call(input: Any) -> Any:
+    def call(input: TensorBase) -> Any:
         return record(op, input)
 
     return call
@@ -49,7 +49,7 @@ TABLE.update({name: TABLE[other] for name, other in _ALIASES.items()})
 
 
 @sparse("pow", "__pow__", "_power_of")
-def power(input: Any, exponent: Any = 2) -> Any:
+def power(input: TensorBase, exponent: Any = 2) -> Any:
     if not isinstance(exponent, (int, float)) or isinstance(exponent, bool):
         raise unsupported("pow.Tensor_Tensor", "SparseCPU")
     return record(arithmetic.square, input) if exponent == 2 else record(arithmetic.power, input, exponent)
@@ -69,7 +69,7 @@ def _refuse_dense(name: str, a: Any, b: Any) -> None:
 
 
 @sparse("add", "__add__", "__radd__")
-def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+def add(input: TensorBase, other: TensorBase, *, alpha: Any = 1) -> Any:
     _refuse_dense("add", input, other)
     if not is_sparse(other):
         input, other = other, input
@@ -77,7 +77,7 @@ def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
 
 
 @sparse("sub", "subtract", "__sub__")
-def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+def sub(input: TensorBase, other: TensorBase, *, alpha: Any = 1) -> Any:
     _refuse_dense("add", input, other)
     return record(arithmetic.sub, input, other if alpha == 1 else multiply(other, alpha))
 
@@ -88,14 +88,14 @@ def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
 
 
 @sparse("mul", "multiply", "__mul__", "__rmul__")
-def multiply(input: Any, other: Any) -> Any:
+def multiply(input: TensorBase, other: Any) -> Any:
     if not isinstance(other, (TensorBase, int, float, complex, np.ndarray, np.generic)):
         return NotImplemented
     return record(arithmetic.mul, input, other)
 
 
 @sparse("div", "divide", "true_divide", "__truediv__")
-def divide(input: Any, other: Any, *, rounding_mode: Any = None) -> Any:
+def divide(input: TensorBase, other: Any, *, rounding_mode: Any = None) -> Any:
     if not is_sparse(input):
         raise unsupported("div.Tensor", "SparseCPU")
     if is_sparse(other) or (isinstance(other, TensorBase) and other._array.ndim):
@@ -120,7 +120,7 @@ def reciprocal(input: Any, other: Any = None) -> NoReturn:
 # In place
 
 @sparse("add_", "__iadd__")
-def add_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
+def add_(self: TensorBase, other: TensorBase, *, alpha: Any = 1) -> Any:
     if is_sparse(self):
         return write(self, add(self, other, alpha=alpha))
     result = add(self, other, alpha=alpha)
@@ -153,7 +153,7 @@ def div_(self: Any, other: Any, *, rounding_mode: Any = None) -> Any:
 
 # Products of matrices
 
-def _check_matrices(a: Any, b: Any) -> None:
+def _check_matrices(a: TensorBase, b: TensorBase) -> None:
     if a._array.dtype != b._array.dtype:
         raise noted(
             RuntimeError(f"expected scalar type {legacy(a._array)} but found {legacy(b._array)}"),
@@ -161,13 +161,13 @@ def _check_matrices(a: Any, b: Any) -> None:
 
 
 @sparse("mm", "spmm", "dsmm", "hsmm")
-def mm(input: Any, mat2: Any) -> Any:
+def mm(input: TensorBase, mat2: TensorBase) -> Any:
     _check_matrices(input, mat2)
     return record(matrix.mm, input, mat2)
 
 
 @sparse("mv")
-def mv(input: Any, vec: Any) -> Any:
+def mv(input: TensorBase, vec: TensorBase) -> Any:
     _check_matrices(input, vec)
     if not is_sparse(input) or is_sparse(vec):
         raise unsupported("mv", "SparseCPU")
@@ -181,7 +181,7 @@ def bmm(input: Any, mat2: Any) -> Any:
 
 
 @sparse("matmul", "__matmul__", "__rmatmul__")
-def matmul(input: Any, other: Any) -> Any:
+def matmul(input: TensorBase, other: TensorBase) -> Any:
     dims = input._array.ndim, other._array.ndim
     if dims == (2, 2):
         return mm(input, other)
@@ -202,7 +202,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
 
 
 @sparse("addmm")
-def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def addmm(input: TensorBase, mat1: TensorBase, mat2: TensorBase, *, beta: Any = 1, alpha: Any = 1) -> Any:
     _check_matrices(mat1, mat2)
     return record(matrix.addmm, input, mat1, mat2, beta, alpha)
 
@@ -225,7 +225,7 @@ def sparse_mm(mat1: Any, mat2: Any, reduce: Any = None) -> Any:
 
 
 @sparse("_sparse_addmm")
-def sparse_addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def sparse_addmm(input: TensorBase, mat1: TensorBase, mat2: TensorBase, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`torch.sparse.addmm`."""
     _check_matrices(mat1, mat2)
     return record(ops.sparse_addmm, input, mat1, mat2, beta, alpha)
@@ -240,13 +240,13 @@ def sampled_addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1.0, alpha: A
 
 
 @sparse("hspmm")
-def hspmm(mat1: Any, mat2: Any, *, out: Any = None) -> Any:
+def hspmm(mat1: TensorBase, mat2: TensorBase, *, out: Any = None) -> Any:
     result = record(ops.hspmm, mat1, mat2)
     return result if out is None else write(out, result)
 
 
 @sparse("smm")
-def smm(input: Any, mat2: Any) -> Any:
+def smm(input: TensorBase, mat2: TensorBase) -> Any:
     zeros = TABLE["sparse_coo_tensor"]((input._array.shape[0], mat2._array.shape[1]), dtype=input.dtype)
     return record(ops.sspaddmm, zeros, input, mat2, 0, 1)
 
@@ -260,7 +260,7 @@ def sspaddmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1,
 # Reductions
 
 @sparse("sum")
-def sum_(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def sum_(input: TensorBase, dim: Any = None, keepdim: bool = False, *, dtype: torch_dtype | None = None) -> Any:
     input = input if dtype is None else to(input, dtype)
     if dim is None or dim in ((), []):
         return record(sum_all, input, None)
@@ -271,7 +271,7 @@ def sum_(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
 
 
 @sparse("_sparse_sum")
-def sparse_sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
+def sparse_sum(input: TensorBase, dim: Any = None, dtype: torch_dtype | None = None) -> Any:
     """`torch.sparse.sum`."""
     array = coo_of("coalesce" if dim is None else "sum", input)
     input = input if dtype is None else to(input, dtype)
@@ -280,25 +280,26 @@ def sparse_sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
     return record(ops.sparse_sum, input, axes_of(dim, array.ndim))
 
 
-def _softmax(op: Op, input: Any, dim: int, dtype: Any) -> Any:
+def _softmax(op: Op, input: TensorBase, dim: int, dtype: Any) -> Any:
     array = coo_of(op.name, input)
     return record(op, input if dtype is None else to(input, dtype), *axes_of(dim, array.ndim))
 
 
 @sparse("_sparse_softmax")
-def softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
+def softmax(input: TensorBase, dim: int, *, dtype: torch_dtype | None = None) -> Any:
     """`torch.sparse.softmax`."""
     return _softmax(ops.softmax, input, dim, dtype)
 
 
 @sparse("_sparse_log_softmax")
-def log_softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
+def log_softmax(input: TensorBase, dim: int, *, dtype: torch_dtype | None = None) -> Any:
     """`torch.sparse.log_softmax`."""
     return _softmax(ops.log_softmax, input, dim, dtype)
 
 
 @sparse("norm")
-def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+def norm(input: TensorBase, p: Any = "fro", dim: Any = None, keepdim: bool = False,
+         dtype: torch_dtype | None = None) -> Any:
     if dim is not None:
         raise RuntimeError("norm_sparse currently only supports full reductions, so 'dim' must either be empty or "
                            "contain all dimensions of the input. Call it on x.to_dense().")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from ...foundations.devices import DeviceLike
+from ...foundations.dtypes import Shape
 from ...kernels.sparse import blocks, compressed, coordinates
 from ...kernels.sparse.arrays import Blocks, Compressed, Coo, SparseLike, unsupported
 from ..arguments.dims import kind_of as name_of
@@ -21,7 +23,7 @@ def numpy(self: Any, *args: Any, **options: Any) -> NoReturn:
 
 
 @sparse("new")
-def new(self: Any, *args: Any, device: Any = None) -> Any:
+def new(self: Any, *args: Any, device: DeviceLike | None = None) -> Any:
     """The old constructor: of sizes, of a `Size`, or of indices, values and perhaps sizes."""
     if isinstance(self._array, Compressed):
         raise RuntimeError(f"Cannot map DispatchKey {kind_of(self)}CPU to a unique layout. Use x.new_zeros().")
@@ -105,7 +107,7 @@ def zero_(self: Any) -> Any:
 
 
 @sparse("sparse_resize_")
-def sparse_resize_(self: Any, size: Any, sparse_dim: int, dense_dim: int) -> Any:
+def sparse_resize_(self: TensorBase, size: Shape, sparse_dim: int, dense_dim: int) -> Any:
     array, shape = coo_of("sparse_resize_", self), tuple(int(n) for n in size)
     if sparse_dim + dense_dim != len(shape):
         raise RuntimeError("'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = "
@@ -138,7 +140,7 @@ def sparse_resize_and_clear_(self: Any, size: Any, sparse_dim: int, dense_dim: i
 
 
 @sparse("resize_as_sparse_")
-def resize_as_sparse_(self: Any, other: Any) -> Any:
+def resize_as_sparse_(self: TensorBase, other: TensorBase) -> Any:
     return sparse_resize_(self, other._array.shape, sparse_dims(other), dense_dims(other))
 
 

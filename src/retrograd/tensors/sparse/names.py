@@ -1,4 +1,4 @@
-"""Names of functions: those that need no sparse kernel, and PyTorch's names of the operators that others call."""
+"""Names of functions: functions that need no sparse kernel, and PyTorch's names of the operators that others call."""
 
 from __future__ import annotations
 

@@ -42,12 +42,12 @@ def sparse(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return decorate
 
 
-def is_sparse(x: Any) -> bool:
+def is_sparse(x: TensorBase) -> bool:
     """Whether `x` is a tensor over a sparse array."""
     return isinstance(x, TensorBase) and isinstance(x._array, SparseLike)
 
 
-def _operand(value: Any, beside: Any, op: Op) -> Any:
+def _operand(value: Any, beside: TensorBase, op: Op) -> Any:
     """A tensor as it is; a number or a NumPy array as a tensor."""
     if isinstance(value, TensorBase) or value is None:
         return value

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...graph.hooks import HookDict
@@ -23,6 +24,7 @@ from ...kernels.indexing.indexing import overlaps
 from ...kernels.layout import layout_of
 from ...ops.basic import clone
 from ...ops.indexing.indexing import take_backward
+from .dispatch import DISPATCH
 from .inference import watch_saving
 from .refusals import (
     CUSTOM as CUSTOM,
@@ -78,7 +80,7 @@ class TensorBase:
     """The slots of a tensor. `_edge` is always right if `_grad_meta` is None; otherwise call `edge_of`."""
 
     __slots__ = ("__dict__", "__weakref__", "_array", "_edge", "_grad_meta")
-    _array: np.ndarray[Any, Any]
+    _array: Array
     _edge: Any
     _grad_meta: AutogradMeta | None
 
@@ -98,21 +100,7 @@ class TensorBase:
         __neg__ = __invert__ = __abs__ = _prefix
 
 
-class Results:
-    """`tensor` is the class of results, which `wiring` fills in. Operands of the class `plain` need no further check.
-
-    `plain` is the same class, but while some thread has entered a mode or opened a profile, no class is plain.
-    `interim` is the class of the tensors that only rules see. `by_elements` makes one with a rule that works element by
-    element.
-    """
-
-    tensor: type[Any] = TensorBase
-    plain: type[Any] = TensorBase
-    interim: type[Any] = TensorBase
-    by_elements: Callable[..., Any] | None = None
-
-
-def meta_of(tensor: Any) -> AutogradMeta:
+def meta_of(tensor: TensorBase) -> AutogradMeta:
     """The tensor's AutogradMeta, made if it has none."""
     if tensor._grad_meta is None:
         enter()
@@ -125,14 +113,14 @@ def meta_of(tensor: Any) -> AutogradMeta:
     return meta
 
 
-def mark_inference(result: Any) -> None:
+def mark_inference(result: TensorBase) -> None:
     """Make a new tensor, which no other thread has yet, an inference tensor."""
     if result._grad_meta is None:
         result._grad_meta = AutogradMeta()
     result._grad_meta.inference = True
 
 
-def note_layout(tensor: Any) -> None:
+def note_layout(tensor: TensorBase) -> None:
     """Give a tensor whose elements do not lie row by row an AutogradMeta, if it has none.
 
     So elementwise calls check the layout only of operands with an AutogradMeta, and usual operands cost nothing.
@@ -148,7 +136,7 @@ def note_layout(tensor: Any) -> None:
             tensor.__class__ = face(type(tensor))
 
 
-def note_kind(tensor: Any) -> None:
+def note_kind(tensor: TensorBase) -> None:
     """`note_layout`. Also gives a tensor over a meta array, which may lie row by row, the class of such tensors."""
     note_layout(tensor)
     face = None if type(tensor._array) is np.ndarray else getattr(tensor._array, "face", None)
@@ -161,7 +149,7 @@ def plain_class(kind: type[Any]) -> type[Any]:
     return vars(kind).get("_plain_class", kind)  # type: ignore[no-any-return]
 
 
-def edge_of(tensor: Any) -> Any:
+def edge_of(tensor: TensorBase) -> Any:
     """The edge along which gradients for `tensor` flow; None if it does not require grad."""
     meta = tensor._grad_meta
     if meta is None:
@@ -185,7 +173,7 @@ def edge_of(tensor: Any) -> Any:
     return None
 
 
-def requires(tensor: Any) -> bool:
+def requires(tensor: TensorBase) -> bool:
     """Whether gradients flow to a tensor, by its present edges. Unlike `edge_of`, it never raises."""
     if tensor._edge is not None:
         return True
@@ -193,7 +181,7 @@ def requires(tensor: Any) -> bool:
     return meta is not None and (meta.leaf or (meta.base is not None and requires(meta.base)))
 
 
-def moves(tensor: Any) -> bool:
+def moves(tensor: TensorBase) -> bool:
     """Whether a tensor has a tangent, at any level of forward mode that is in effect."""
     return any([level.moves(tensor._array) for level in local.thread.levels])
 
@@ -215,13 +203,13 @@ def constant(array: Any) -> Any:
     return array
 
 
-def followed(tensor: Any) -> bool:
+def followed(tensor: TensorBase) -> bool:
     """Whether derivatives by a tensor may be needed: a gradient will be recorded, or the tensor has a tangent."""
     thread = local.thread
     return (thread.grad and requires(tensor)) or (bool(thread.levels) and moves(tensor))
 
 
-def stands_as_leaf(tensor: Any) -> bool:
+def stands_as_leaf(tensor: TensorBase) -> bool:
     """Whether no recorded operation made the tensor, by its present edge. Like PyTorch, it renews no view."""
     return tensor._edge is None
 
@@ -263,7 +251,7 @@ def accumulator_of(leaf: Any) -> AccumulateGrad:
             return accumulator
 
 
-def make_view(result: Any, x: Any, replay: Callable[[Any], Any], creation: int) -> None:
+def make_view(result: TensorBase, x: Any, replay: Callable[[Any], Any], creation: int) -> None:
     """Note the base of a view of `x`, which owns the memory, and how to take the same view of the base again."""
     result._grad_meta = meta = AutogradMeta()
     meta.seen = next_number()
@@ -304,7 +292,7 @@ def renew(view: Any) -> None:
         meta.seen = next_number()
 
 
-def set_edge(tensor: Any, edge: Any) -> None:
+def set_edge(tensor: TensorBase, edge: Any) -> None:
     """Give a tensor a new history. Its retaining hook moves to the new node; other hooks stay with the old node."""
     with histories:
         meta = tensor._grad_meta
@@ -321,7 +309,7 @@ class StridedView(OtherNode):
 
     __slots__ = ("base_dtype", "base_shape", "layout", "replay")
 
-    def __init__(self, base: Any, replay: Callable[[Any], Any], view: Any, edge: Any) -> None:
+    def __init__(self, base: TensorBase, replay: Callable[[Any], Any], view: Any, edge: Any) -> None:
         super().__init__((edge,), view.shape, view.dtype)
         self.base_shape, self.base_dtype, self.replay = base._array.shape, base._array.dtype, replay
         self.layout = layout_of(base._array)
@@ -350,9 +338,9 @@ class StridedView(OtherNode):
 StridedView.__name__ = "AsStridedBackward0"
 
 
-def plain(array: np.ndarray[Any, Any]) -> Any:
+def plain(array: Array) -> Any:
     """A tensor over `array` that requires no grad."""
-    tensor = object.__new__(Results.tensor)
+    tensor = object.__new__(DISPATCH.tensor)
     tensor._array = array
     tensor._edge = tensor._grad_meta = None
     if type(array) is not np.ndarray or not array.flags.c_contiguous:
@@ -370,7 +358,7 @@ def over(kind: type[Any], array: Any) -> Any:
     return tensor
 
 
-def numbers_in(tensor: Any) -> Any:
+def numbers_in(tensor: TensorBase) -> Any:
     """The numbers that a tensor holds, as a Python number or nested lists. `item` and `tolist` use it.
 
     A function calls it for an argument that may be a tensor instead of a number. The function then depends on the data.
@@ -378,7 +366,7 @@ def numbers_in(tensor: Any) -> Any:
     return tensor._array.tolist()
 
 
-def sharing(tensor: Any, array: np.ndarray[Any, Any]) -> Any:
+def sharing(tensor: TensorBase, array: Array) -> Any:
     """A tensor without history over the memory of another. It is an inference tensor if the other is, in any mode."""
     result = with_edge(array, None)
     if tensor._grad_meta is not None and tensor._grad_meta.inference:
@@ -386,9 +374,9 @@ def sharing(tensor: Any, array: np.ndarray[Any, Any]) -> Any:
     return result
 
 
-def with_edge(array: np.ndarray[Any, Any], edge: Any) -> Any:
+def with_edge(array: Array, edge: Any) -> Any:
     """A tensor over `array` with this edge; a constant if the edge is None."""
-    tensor = object.__new__(Results.tensor)
+    tensor = object.__new__(DISPATCH.tensor)
     tensor._array, tensor._edge, tensor._grad_meta = array, edge, None
     if type(array) is not np.ndarray or not array.flags.c_contiguous:
         note_layout(tensor)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...graph.node import OpNode
@@ -22,7 +23,7 @@ from ...graph.packed import Converted, Indices
 _NODES = 4
 
 
-def watch_saving(array: np.ndarray[Any, Any]) -> None:
+def watch_saving(array: Array) -> None:
     """Make the next nodes of this thread raise if they save this array, which is that of an inference tensor."""
     thread = local.thread
     if not thread.grad:

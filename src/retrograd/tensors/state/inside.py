@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...foundations.dtypes import Array
 from ...foundations.modes import local
+from ...tensors.state.base import TensorBase
 
 _LOOP = ' Or call vmap(..., fallback="loop"), which calls the function once for each sample.'
 _NO_RULE = "Batching rule not implemented for aten::{}. We could not generate a fallback."
@@ -12,7 +14,7 @@ _NO_RULE = "Batching rule not implemented for aten::{}. We could not generate a 
 NO_WRITE = "Batching rule not implemented for aten::{}; the fallback path doesn't work on out= or view ops."
 
 
-def is_sample(tensor: Any) -> bool:
+def is_sample(tensor: TensorBase) -> bool:
     """Whether a tensor is a sample of a batch, at any level of `vmap` that is in effect."""
     return any([level.holds(tensor._array) for level in local.thread.levels])
 
@@ -23,7 +25,7 @@ def refuse_samples(name: str, *tensors: Any, said: str = _NO_RULE) -> None:
         raise RuntimeError(said.format(name) + _LOOP)
 
 
-def keep_tangents(array: Any, former: Any) -> None:
+def keep_tangents(array: Array, former: Array) -> None:
     """Give an array that takes the place of another one the tangents of the other, at each level."""
     for level in local.thread.levels:
         level.carry(array, former)

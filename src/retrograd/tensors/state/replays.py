@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
+from ...foundations.dtypes import Array
 from ...kernels.layout import offset_of, steps
 from ...ops.shape import as_strided, transfer
 
@@ -28,11 +27,11 @@ class ByStrides:
 
     __slots__ = ("geometry", "layout")
 
-    def __init__(self, view: np.ndarray[Any, Any], base: np.ndarray[Any, Any]) -> None:
+    def __init__(self, view: Array, base: Array) -> None:
         self.geometry = view.shape, steps(view), offset_of(view) - offset_of(base)
         self.layout = steps(base)
 
-    def __call__(self, base: Any) -> Any:
+    def __call__(self, base: Array) -> Any:
         return as_strided(base, *self.geometry, self.layout)
 
     def undone(self, g: Any, shape: tuple[int, ...]) -> Any:

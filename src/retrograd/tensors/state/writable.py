@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...kernels.layout import address, dense
@@ -21,7 +22,7 @@ def refuse_inference(meta: Any) -> None:
             "tensors#inference-tensor-written")
 
 
-def refuse_overlap(target: np.ndarray[Any, Any], other: np.ndarray[Any, Any], whole: bool = False) -> None:
+def refuse_overlap(target: Array, other: Array, whole: bool = False) -> None:
     """Raise RuntimeError if `target` shares memory with `other`, unless they are the same elements and not `whole`.
 
     Like PyTorch, it finds shared memory only if both arrays are dense.
@@ -38,7 +39,7 @@ def refuse_overlap(target: np.ndarray[Any, Any], other: np.ndarray[Any, Any], wh
             "in-place#partly-overlapping-memory")
 
 
-def unlock(target: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def unlock(target: Array) -> Array:
     """A writable array over the same memory, if it is read-only because elements of a view coincide.
 
     Raises RuntimeError if elements of this array plainly coincide. If windows overlap, PyTorch writes them in order.
@@ -51,13 +52,13 @@ def unlock(target: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return unlocked(target)
 
 
-def unlocked(target: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def unlocked(target: Array) -> Array:
     """A writable array over the same memory, for a write of one number, which may go to a place several times."""
     writable = target.view()
     writable.flags.writeable = True
     return writable
 
 
-def may_share_memory(a: Any, b: Any) -> bool:
+def may_share_memory(a: Array, b: Array) -> bool:
     """Whether a write to one array may change the other. For arrays that are not NumPy's, the answer is always yes."""
     return type(a) is not np.ndarray or type(b) is not np.ndarray or np.may_share_memory(a, b)

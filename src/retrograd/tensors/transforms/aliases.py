@@ -50,7 +50,7 @@ def leaving(level: BatchLevel, result: Any, dim: int) -> Any:
 
 
 def _origin(level: BatchLevel, result: Any) -> Entered | None:
-    """What entered the level of which the result is a view, or which it is itself."""
+    """The value that entered the level, if the result is that value or a view of it."""
     base = result if result._grad_meta is None or result._grad_meta.base is None else result._grad_meta.base
     return next((each for each in level.entered if each.samples is base), None)
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...kernels.layout import offset_of
 from .refusals import BOOL, DATA, ESCAPED, ITEM
 
-Array = np.ndarray[Any, Any]
+if TYPE_CHECKING:
+    from ...tensors.transforms.batching import BatchLevel
 
 
 def _no_numbers(what: str) -> Callable[..., Any]:
@@ -89,7 +91,7 @@ def joined(levels: tuple[Any, ...], array: Array) -> Any:
     return Batched(ordered, array)
 
 
-def shown(array: Any, level: Any) -> Any:
+def shown(array: Any, level: BatchLevel) -> Any:
     """The array with the axis of `level` as an ordinary first axis."""
     levels, samples = array.levels, array.array
     if len(levels) == 1:
@@ -101,7 +103,7 @@ def shown(array: Any, level: Any) -> Any:
     return Batched(rest, samples) if rest else samples
 
 
-def hidden(array: Any, level: Any) -> Batched:
+def hidden(array: Any, level: BatchLevel) -> Batched:
     """The array with its first axis as that of `level`."""
     if type(array) is not Batched:
         return Batched((level,), array)
@@ -117,7 +119,7 @@ def is_array(value: Any) -> bool:
     return type(value) is np.ndarray or type(value) is Batched or hasattr(value, "strides")
 
 
-def is_batched(array: Any, level: Any) -> bool:
+def is_batched(array: Any, level: BatchLevel) -> bool:
     """Whether an array has an axis of the level."""
     return type(array) is Batched and level in array.levels
 

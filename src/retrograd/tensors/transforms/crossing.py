@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,13 +36,16 @@ from .forward import ForwardLevel, fresh_copy
 from .levels import Level, in_effect, inner, inside, others, outer, put, with_level
 from .shadows import alike
 
-# Under these keys, a pass keeps the levels that it crossed, and those that it put in effect and has not left.
+if TYPE_CHECKING:
+    from ...graph.node import Node
+
+# Under these keys, a pass keeps the levels that it crossed, and the levels that it put in effect and has not left.
 _CROSSED, _ENTERED = "levels that were crossed", "levels that were entered"
 _ALIAS, _PERMUTE = "AliasBackward0", "PermuteBackward0"
 
 
 class entered:
-    """The context in which a level is in effect, above those that are."""
+    """The context in which a level is in effect, above the present levels."""
 
     __slots__ = ("before", "level")
 
@@ -274,7 +277,7 @@ class Lift(Crossing):
 def _levels_of(array: Any, before_write: bool = False) -> set[Any]:
     """The levels of an array: those of its hidden axes, those with a tangent for it, and those of the tangents.
 
-    `before_write` asks for those that it had before the last write, which was to its memory.
+    `before_write` asks for the levels that it had before the last write, which was to its memory.
     """
     if not is_array(array):
         return set()
@@ -304,7 +307,7 @@ def _of_all_levels(array: Any, levels: tuple[Any, ...]) -> bool:
     return shadow is not None and shadow.levels == levels[:-1]
 
 
-def _none_from_outside(node: Any, result: Any, operands: Sequence[Any]) -> bool:
+def _none_from_outside(node: Node, result: Any, operands: Sequence[Any]) -> bool:
     """Whether the result and all values that edges lead to belong to every level in effect."""
     levels = local.thread.levels
     if not _of_all_levels(result._array, levels):
@@ -315,7 +318,7 @@ def _none_from_outside(node: Any, result: Any, operands: Sequence[Any]) -> bool:
     return True
 
 
-def lifting(node: Any, results: Sequence[Any], operands: Sequence[Any], own: Level | None = None) -> None:
+def lifting(node: Node, results: Sequence[Any], operands: Sequence[Any], own: Level | None = None) -> None:
     """The watcher of recorded nodes while a level is in effect.
 
     Put a border on each edge of a new node that leads to a value outside of a level of the results. `own` is the level

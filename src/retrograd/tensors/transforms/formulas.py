@@ -131,8 +131,8 @@ def _log_softmax(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: An
     return by_rule(lambda t, y: t - np.sum(np.exp(y) * t, axis=dim, keepdims=True), tangents[0], out)
 
 
-def _normalized(x: Any, weight: Any, mean: Any, rstd: Any, by_x: Any, by_weight: Any, by_bias: Any, axes: Any,
-                eps: Any) -> Any:
+def _normalized(x: Any, weight: Any, mean: Any, rstd: Any, by_x: Any, by_weight: Any, by_bias: Any,
+                axes: tuple[int, ...], eps: Any) -> Any:
     """The tangent of the standardized x times the weight, plus the bias. The Jacobian of standardizing is symmetric."""
     total: Any = 0.0 if by_bias is None else by_bias
     if by_weight is not None:

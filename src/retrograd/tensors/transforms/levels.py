@@ -9,7 +9,7 @@ levels below it in effect, so it never meets itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from ...foundations.modes import local
 from ...graph.versions import next_number
 from .batched import Batched
 from .views import viewed
+
+if TYPE_CHECKING:
+    from ...ops.framework import Op
 
 
 class Level:
@@ -69,7 +72,7 @@ class Level:
         raise NotImplementedError
 
 
-def interpret(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
+def interpret(op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
     """The transform on the seam: hand a call to the innermost level that it concerns."""
     below_all = local.thread.below
     if below_all is not None and not below_all.inside:
@@ -107,13 +110,13 @@ def lowest() -> Any:
 
 
 def inner(array: Any) -> Any:
-    """The array that levels compute with: a NumPy array in the place of one that a compiler traces."""
+    """The array that levels compute with: a NumPy array in place of one that a compiler traces."""
     below_all = local.thread.below
     return array if below_all is None else below_all.inner(array)
 
 
 def outer(array: Any) -> Any:
-    """The array that the program gets from levels: one that a compiler traces in the place of a NumPy array."""
+    """The array that the program gets from levels: one that a compiler traces in place of a NumPy array."""
     below_all = local.thread.below
     return array if below_all is None else below_all.outer(array)
 
@@ -152,7 +155,7 @@ def put(levels: Sequence[Level]) -> None:
     thread.transform = interpret if levels else lowest()
 
 
-def below(op: Any, call: Callable[..., Any], args: Sequence[Any], write: bool = False) -> Any:
+def below(op: Op, call: Callable[..., Any], args: Sequence[Any], write: bool = False) -> Any:
     """Make a call with the levels that are in effect."""
     transform = local.thread.transform
     return call(*args) if transform is None else transform(op, call, tuple(args), write)

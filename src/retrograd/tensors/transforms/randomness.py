@@ -7,7 +7,7 @@ numbers as one call on the whole batch.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from .families.operands import aligned, first, folded, unfolded
 from .levels import below
 from .refusals import unwritable
 
+if TYPE_CHECKING:
+    from ...tensors.transforms.batching import BatchLevel
+
 # The kernels that draw random numbers.
 RANDOM = frozenset((drawn, drawn_beside))
 _REFUSED = ("vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
@@ -33,7 +36,7 @@ _NOT_DIFFERENT = ("vmap: Cannot ask for different inplace randomness on an unbat
                   "new numbers instead of writing over a tensor that is the same for all samples.")
 
 
-def draw(level: Any, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
+def draw(level: BatchLevel, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
     """Draw random numbers for a batch."""
     different = level.randomness == "different"
     if level.randomness == "error" and not different:
@@ -58,11 +61,11 @@ def draw(level: Any, op: Op, call: Callable[..., Any], args: tuple[Any, ...], wr
     return hidden(found, level)
 
 
-def _sample(array: Any, level: Any) -> Any:
+def _sample(array: Any, level: BatchLevel) -> Any:
     return select.run(shown(array, level), 0, 0) if is_batched(array, level) else array
 
 
-def _drawn_by(level: Any, op: Op, call: Callable[..., Any], drawing: Any) -> Any:
+def _drawn_by(level: BatchLevel, op: Op, call: Callable[..., Any], drawing: Draw) -> Any:
     """Numbers for a shape, or one permutation after another."""
     if isinstance(drawing, Draw) and isinstance(drawing.args[1], tuple):
         stream, shape, *rest = drawing.args
@@ -70,7 +73,7 @@ def _drawn_by(level: Any, op: Op, call: Callable[..., Any], drawing: Any) -> Any
     return below(op, call, (None, lambda nothing: np.stack([drawing(nothing) for _ in range(level.size)])))
 
 
-def _write(level: Any, op: Op, call: Callable[..., Any], args: tuple[Any, ...], different: bool) -> None:
+def _write(level: BatchLevel, op: Op, call: Callable[..., Any], args: tuple[Any, ...], different: bool) -> None:
     """Draw over memory. `args` are the target, the operands of the operator, and what draws."""
     target, *operands = args
     beside = any([is_batched(a, level) for a in operands[1:]])

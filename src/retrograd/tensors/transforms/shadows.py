@@ -194,7 +194,7 @@ def put(array: Any, numbers: Any) -> None:
         write(copy_elements, partial(write_over, copy_elements, overwrite), (array, array, numbers), True)
 
 
-def memory(shape: tuple[int, ...], dtype: Any) -> Any:
+def memory(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     """New memory, which is written over."""
     below_all = local.thread.below
     return np.empty(shape, dtype) if below_all is None else below_all.zeros(shape, dtype)

@@ -29,7 +29,7 @@ from ...ops.tables import table
 from .batched import Batched
 from .refusals import check_reach
 
-# The options that name dims, and those that are sizes of all dims. All other options stay as they are.
+# The options that name dims, and the options that are sizes of all dims. All other options stay as they are.
 DIMS = frozenset(("dim", "dims", "axes", "dim0", "dim1", "over"))
 SIZES = frozenset(("shape",))
 

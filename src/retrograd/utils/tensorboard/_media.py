@@ -9,17 +9,19 @@ from typing import Any
 import numpy as np
 from tensorboard.compat.proto.summary_pb2 import Summary
 
+from ...foundations.dtypes import Array
+from ...tensors.tensor import Tensor
 from ._convert_np import make_np
 from ._utils import convert_to_HWC
 
 
-def _scaled(values: Any) -> Any:
+def _scaled(values: Array) -> Any:
     """Pixels from 0 to 255. Pixels of uint8 are so already, and other pixels lie between 0 and 1."""
     scale = 1 if values.dtype == np.uint8 else 255
     return (values.astype(np.float32) * scale).clip(0, 255).astype(np.uint8)
 
 
-def image(tag: str, tensor: Any, rescale: float = 1, dataformats: str = "NCHW") -> Any:
+def image(tag: str, tensor: Tensor, rescale: float = 1, dataformats: str = "NCHW") -> Any:
     """The summary of a picture, or of a grid of pictures."""
     picture = _scaled(convert_to_HWC(make_np(tensor), dataformats))
     return Summary(value=[Summary.Value(tag=tag, image=make_image(picture, rescale=rescale))])
@@ -33,7 +35,7 @@ def image_boxes(tag: str, tensor_image: Any, tensor_boxes: Any, rescale: float =
     return Summary(value=[Summary.Value(tag=tag, image=made)])
 
 
-def make_image(tensor: Any, rescale: float = 1, rois: Any = None, labels: list[str] | None = None) -> Any:
+def make_image(tensor: Array, rescale: float = 1, rois: Any = None, labels: list[str] | None = None) -> Any:
     """The picture (height, width, channels) as a PNG. `rois` are boxes to draw."""
     from PIL import Image
 

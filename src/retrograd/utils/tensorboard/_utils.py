@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
+
 
 def figure_to_image(figures: Any, close: bool = True) -> Any:
     """A figure of Matplotlib as an array (3, height, width), or several figures of one size as (n, 3, …)."""
@@ -47,7 +49,7 @@ def make_grid(pictures: Any, ncols: int = 8) -> Any:
     return grid
 
 
-def convert_to_HWC(tensor: Any, input_format: str) -> Any:
+def convert_to_HWC(tensor: Array, input_format: str) -> Any:
     """A picture, or a grid of pictures, as (height, width, channels).
 
     `input_format` names the dimensions, such as "CHW", "HW" or "NCHW". Raises AssertionError for wrong names.

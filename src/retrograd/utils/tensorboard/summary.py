@@ -14,6 +14,7 @@ from tensorboard.plugins.mesh.plugin_data_pb2 import MeshPluginData
 from tensorboard.plugins.pr_curve.plugin_data_pb2 import PrCurvePluginData
 from tensorboard.plugins.text.plugin_data_pb2 import TextPluginData
 
+from ...foundations.dtypes import Array
 from ._convert_np import make_np
 from ._hparams import hparams as hparams
 from ._media import (
@@ -110,7 +111,7 @@ def histogram(name: str, values: Any, bins: Any, max_bins: int | None = None) ->
     return Summary(value=[Summary.Value(tag=name, histo=counted)])
 
 
-def make_histogram(values: Any, bins: Any, max_bins: int | None = None) -> Any:
+def make_histogram(values: Array, bins: Any, max_bins: int | None = None) -> Any:
     """The histogram, without the empty bins at its ends but for one at the left.
 
     If there are more than `max_bins` bins, neighbors become one bin. Raises ValueError if there are no elements.

@@ -11,15 +11,11 @@ import torch
 
 import retrograd
 from comparing.against_torch import Case, compare
+from op_table.queries import elementwise
 
 words = str.split
 
-UNARY = words("""
-    neg positive reciprocal square sqrt rsqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh
-    cosh tanh asinh acosh atanh sigmoid logit erf erfc erfinv abs sign sgn ceil floor round trunc fix frac relu
-    nan_to_num deg2rad rad2deg angle conj_physical isnan isinf isfinite isposinf isneginf isreal logical_not
-    bitwise_not signbit sinc real imag
-""")
+UNARY = [*elementwise(1), *words("positive square logit round fix nan_to_num conj_physical real imag")]
 BINARY = words("""
     add sub mul div rsub floor_divide remainder fmod pow atan2 maximum minimum fmax fmin hypot logaddexp
     logaddexp2 eq ne lt le gt ge logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor
@@ -79,7 +75,8 @@ def test_types_meet(name: str) -> None:
             compare(case, values(a, shapes[0]), values(b, shapes[1], 1), order=0, names=name != "floor_divide")
 
 
-@pytest.mark.parametrize("name", UNARY)
+# At a pole, PyTorch's derivative of digamma is a large number, the sum of a series; here it is infinite.
+@pytest.mark.parametrize("name", [name for name in UNARY if name != "digamma"])
 def test_kinks_of_one(name: str) -> None:
     # PyTorch's loop and its rest give other infinities for the logit at -0.0, so its result depends on the processor.
     compare(named(name), np.array([x for x in KINKS if name != "logit" or str(x) != "-0.0"]), order=1)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
+from comparing.optimizers import usual_optimizers
 from needing import needs
 from programs.number_programs import alike, shown
 from retrograd.compilation.numbers.leaving_code import only_leaves
@@ -101,8 +102,7 @@ def test_rates_of_optimizers(kind: Any, backend: str) -> None:
 
 
 @pytest.mark.parametrize("rate", ["0.1 / (1 + loop.steps); print(end='')", "min(0.1, 0.01 * loss.item())"])
-@pytest.mark.parametrize("kind", ["SGD", "Adam", "Adadelta", "Adagrad", "Adamax", "ASGD", "NAdam", "RAdam", "RMSprop",
-                                  "Rprop", "Adafactor"])
+@pytest.mark.parametrize("kind", usual_optimizers())
 def test_a_rate_that_no_plan_takes(kind: str, rate: str, backend: str) -> None:
     """The trace ends, with a stand-in in the place of the rate, and the step is that of the program."""
     source = f"""def step(loop, x):

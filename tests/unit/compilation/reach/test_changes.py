@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
+from comparing.optimizers import usual_optimizers
 from compiled.cases import Holder, Net, changed, why
 from retrograd.compilation.guards.guard import make
 from retrograd.compilation.reach.state import changes, walk
@@ -51,7 +52,7 @@ def test_the_gradient_of_an_argument_is_an_effect() -> None:
     assert effect.holder((other,)) is other
 
 
-@pytest.mark.parametrize("kind", ["Adam", "SGD", "RMSprop", "Adagrad", "AdamW", "NAdam", "Rprop"])
+@pytest.mark.parametrize("kind", usual_optimizers())
 def test_the_first_step_of_an_optimizer_makes_its_state(kind: str) -> None:
     p = torch.ones(2, requires_grad=True)
     options = {"momentum": 0.9} if kind == "SGD" else {}

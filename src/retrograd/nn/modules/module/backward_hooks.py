@@ -5,7 +5,7 @@ This module must not know what a module holds, or how hooks are registered.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ....autograd.function import Function
@@ -54,7 +54,7 @@ class BackwardHook:
         values, self.output_places = _through(outputs, self._on_outputs)
         return values if isinstance(result, tuple) else values[0]
 
-    def _on_outputs(self, _: Any, grads: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _on_outputs(self, _: Sequence[Tensor], grads: tuple[Any, ...]) -> tuple[Any, ...]:
         """The hook on the node behind the module. The gradients of the outputs are complete."""
         assert self.output_places is not None
         full: Any = _spread(grads, self.output_places, self.output_count)

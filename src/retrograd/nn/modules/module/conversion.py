@@ -11,13 +11,14 @@ from typing import Any, TypeVar
 
 from .... import __future__ as ways
 from ....autograd.grad_mode import no_grad
-from ....foundations.devices import checked, on_meta
+from ....foundations.devices import DeviceLike, checked, on_meta
 from ....foundations.dtypes import FLOATING, bfloat16, dtype as torch_dtype, float16, float32, float64
 from ....foundations.errors import warn
 from ....tensors.arguments.checking import refusal
 from ....tensors.face.conversion import positional
 from ....tensors.face.swapping import swap_tensors
 from ....tensors.functions.creation.creation import empty_like
+from ....tensors.tensor import Tensor
 from ...parameter import Parameter
 from .members import Members
 
@@ -48,8 +49,8 @@ def target(*args: Any, **kwargs: Any) -> tuple[Any, Any, Any]:
     return _named(*args, **kwargs)
 
 
-def _named(*args: Any, tensor: Any = None, device: Any = None, dtype: Any = None, non_blocking: bool = False,
-           copy: bool = False, memory_format: Any = None) -> tuple[Any, Any, Any]:
+def _named(*args: Any, tensor: Tensor | None = None, device: DeviceLike | None = None, dtype: torch_dtype | None = None,
+           non_blocking: bool = False, copy: bool = False, memory_format: Any = None) -> tuple[Any, Any, Any]:
     given = args or (() if tensor is None else (tensor,))
     if given:
         dtype, device, _, copy = positional(given, dtype, device, non_blocking, copy)
@@ -94,7 +95,7 @@ class Conversion(Members):
         if dtype is not None and dtype.is_complex:
             warn(_COMPLEX, UserWarning)
 
-        def convert(tensor: Any) -> Any:
+        def convert(tensor: Tensor) -> Any:
             wanted = dtype if tensor.is_floating_point() or tensor.is_complex() else None
             order = memory_format if tensor.dim() in (4, 5) else None
             if moved:
@@ -103,7 +104,7 @@ class Conversion(Members):
 
         return self if dtype is None and memory_format is None and not moved else self._apply(convert)
 
-    def to_empty(self: T, *, device: Any, recurse: bool = True) -> T:
+    def to_empty(self: T, *, device: DeviceLike | None, recurse: bool = True) -> T:
         """Give all parameters and buffers new memory on a device, without values. Returns the module.
 
         `recurse` says whether submodules get new memory, too.
@@ -141,34 +142,34 @@ class Conversion(Members):
         """Returns the module: all memory is the CPU's already."""
         return self
 
-    def cuda(self: T, device: Any = None) -> T:
+    def cuda(self: T, device: DeviceLike | None = None) -> T:
         """Returns the module if `device` is the CPU. Raises AssertionError for a GPU, since there is none here."""
         checked("cuda" if device is None else device)
         return self
 
-    def xpu(self: T, device: Any = None) -> T:
+    def xpu(self: T, device: DeviceLike | None = None) -> T:
         """As `cuda`, for Intel's GPUs."""
         checked("xpu" if device is None else device)
         return self
 
-    def ipu(self: T, device: Any = None) -> T:
+    def ipu(self: T, device: DeviceLike | None = None) -> T:
         """As `cuda`, for Graphcore's processors. Raises RuntimeError for one."""
         checked("ipu" if device is None else device)
         return self
 
-    def mtia(self: T, device: Any = None) -> T:
+    def mtia(self: T, device: DeviceLike | None = None) -> T:
         """As `cuda`, for Meta's accelerators. Raises RuntimeError for one."""
         checked("mtia" if device is None else device)
         return self
 
 
-def _with_data(grad: Any, after: Any) -> Any:
+def _with_data(grad: Tensor, after: Tensor) -> Any:
     """The gradient itself, with other memory."""
     grad.data = after
     return grad
 
 
-def _moved(tensor: Any, device: Any, dtype: Any, memory_format: Any) -> Any:
+def _moved(tensor: Tensor, device: DeviceLike | None, dtype: Any, memory_format: Any) -> Any:
     """A tensor on another device. Raises NotImplementedError if a meta tensor is to get numbers."""
     if tensor.is_meta and not on_meta(device):
         raise NotImplementedError("Cannot copy out of meta tensor; no data! Please use torch.nn.Module.to_empty() "
@@ -176,12 +177,12 @@ def _moved(tensor: Any, device: Any, dtype: Any, memory_format: Any) -> Any:
     return tensor.to(device=device, dtype=dtype, memory_format=memory_format)
 
 
-def _of_other_kind(after: Any, before: Any) -> bool:
+def _of_other_kind(after: Tensor, before: Tensor) -> bool:
     """Whether a tensor cannot get the numbers of the other, since one alone is sparse or without memory."""
     return bool(after.is_meta != before.is_meta or after.layout != before.layout)
 
 
-def _converted(parameter: Any, fn: Callable[[Any], Any]) -> Any:
+def _converted(parameter: Tensor, fn: Callable[[Any], Any]) -> Any:
     """What stands for a parameter after its conversion: the parameter itself, or a new one."""
     grad: Any = parameter.grad
     with no_grad():

@@ -8,13 +8,16 @@ from __future__ import annotations
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....foundations.errors import noted, warn
 from ....graph.hooks import HookDict, RemovableHandle, present, register
 from ....graph.locks import moment
 from ....tensors.tensor import Tensor
 from .backward_hooks import BackwardHook
+
+if TYPE_CHECKING:
+    from ....graph.node import Node
 
 __all__ = ["GLOBALLY", "Everywhere", "Flags", "ModuleHooks", "_WrappedHook", "kind", "registered"]
 
@@ -107,7 +110,7 @@ class ModuleHooks:
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(module, grad_input, grad_output)` when the gradients of the module's inputs are complete.
 
-        Both are tuples, with None in the places of other values than tensors. The hook's result replaces `grad_input`,
+        Both are tuples, with None for each value that is not a tensor. The hook's result replaces `grad_input`,
         unless it is None. Raises RuntimeError if the module has a backward hook of the old kind.
         """
         self._is_full_backward_hook = kind(self._is_full_backward_hook, True, ALONE)
@@ -249,7 +252,7 @@ def _backward_hooks_of(module: Any,
     return kinds[True], kinds[False]
 
 
-def _missed(args: Any, result: Any, node: Any) -> str:
+def _missed(args: tuple[Any, ...], result: Any, node: Node) -> str:
     """What a backward hook of the old kind does not see; '' if it sees everything."""
     for values, side, verb in ((result, "output", "return"), (args, "input", "take as input")):
         if not isinstance(values, Tensor) and not (

@@ -207,7 +207,7 @@ class StateDict:
             if key.startswith(prefix) and key != extra and name not in (self._modules if dot else own):
                 unexpected_keys.append(key)
 
-    def _load_one(self, name: str, key: str, value: Any, saved: Any, metadata: Mapping[str, Any]) -> list[str]:
+    def _load_one(self, name: str, key: str, value: Tensor, saved: Any, metadata: Mapping[str, Any]) -> list[str]:
         """Load one tensor. Returns the reason if the tensor does not fit."""
         assign = bool(metadata.get("assign_to_params_buffers"))
         if not isinstance(saved, Tensor):
@@ -236,7 +236,7 @@ class StateDict:
                     f"whose dimensions in the checkpoint are {saved.size()}, an exception occurred : {error.args}."]
         return []
 
-    def _assign(self, name: str, value: Any, saved: Any) -> None:
+    def _assign(self, name: str, value: Tensor, saved: Tensor) -> None:
         """Take a tensor itself as the parameter or buffer of this name."""
         if isinstance(value, Parameter):
             if isinstance(saved, Parameter):
@@ -245,7 +245,7 @@ class StateDict:
                 saved = Parameter(saved, value.requires_grad)
         setattr(self, name, saved)
 
-    def _swap(self, value: Any, saved: Any, assign: bool) -> None:
+    def _swap(self, value: Tensor, saved: Tensor, assign: bool) -> None:
         """Swap a parameter or buffer with a new one, as the parameter's `module_load` makes it."""
         loaded = value.module_load(saved, assign=assign)
         if id(loaded) in (id(value), id(saved)):

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import RARE, unimplemented
+from ....foundations.devices import DeviceLike
+from ....foundations.dtypes import RARE, Array, dtype as torch_dtype, unimplemented
 from ....foundations.errors import OWN, warn
 from ....foundations.modes import local
 from ....kernels import layout as layouts
@@ -42,14 +43,12 @@ from ...recording.public import public
 from ...state.base import TensorBase, plain, requires
 from ..sparse import implementation
 
-Array = np.ndarray[Any, Any]
-
 _complex = recorded(ops.complex_)
 
 
 @public(for_modes=True)
-def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
-           pin_memory: bool = False) -> TensorBase:
+def tensor(data: Any, *, dtype: torch_dtype | None = None, device: DeviceLike | None = None,
+           requires_grad: bool = False, pin_memory: bool = False) -> TensorBase:
     """A new leaf tensor with a copy of `data`: a number, nested sequences of numbers, an array or a tensor.
 
     If `dtype` is not given, the data decide it: Python floats give the default dtype (float32), ints give int64.
@@ -73,7 +72,8 @@ def warn_of_copy(function: str) -> None:
 
 
 @public(event="aten::scalar_tensor", for_modes=True)
-def scalar_tensor(s: Any, *, dtype: Any = None, layout: Layout = strided, device: Any = None, pin_memory: bool = False,
+def scalar_tensor(s: Any, *, dtype: torch_dtype | None = None, layout: Layout = strided,
+                  device: DeviceLike | None = None, pin_memory: bool = False,
                   requires_grad: bool = False) -> TensorBase:
     """A 0-d tensor that holds the number `s`. Its dtype is `dtype`, or the default float dtype."""
     target = element_type("scalar_tensor", dtype)
@@ -87,8 +87,8 @@ def _with_layout(shape: tuple[int, ...], layout: Layout, dtype: Any, device: Any
 
 
 @public(out=rule(gradient=CONSTANT, typed=True, repeated=True, notice=""), event="aten::zeros")
-def zeros(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = strided, device: Any = None,
-          pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
+def zeros(*sizes: Any, size: Any = None, dtype: torch_dtype | None = None, layout: Layout = strided,
+          device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """A tensor of zeros. The shape is given as `zeros(2, 3)` or `zeros((2, 3))`.
 
     The dtype is `dtype`, or the default float dtype. Raises RuntimeError for a negative size.
@@ -103,8 +103,8 @@ def zeros(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = str
 
 
 @public(out=rule(gradient=CONSTANT, typed=True, repeated=True, notice=""), event="aten::ones")
-def ones(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = strided, device: Any = None,
-         pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
+def ones(*sizes: Any, size: Any = None, dtype: torch_dtype | None = None, layout: Layout = strided,
+         device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """A tensor of ones. The shape is given as `ones(2, 3)` or `ones((2, 3))`.
 
     The dtype is `dtype`, or the default float dtype. Raises RuntimeError for a negative size.
@@ -118,8 +118,8 @@ def ones(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = stri
 
 
 @public(out=rule(gradient=RESIZED, typed=True, repeated=True, notice=""), event="aten::empty")
-def empty(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = strided, device: Any = None,
-          pin_memory: bool = False, requires_grad: bool = False,
+def empty(*sizes: Any, size: Any = None, dtype: torch_dtype | None = None, layout: Layout = strided,
+          device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False,
           memory_format: MemoryFormat | None = None) -> TensorBase:
     """A tensor whose elements are not initialized. The shape is given as `empty(2, 3)` or `empty((2, 3))`.
 
@@ -136,8 +136,8 @@ def empty(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = str
 
 
 @public(out=rule(gradient=CONSTANT, typed=True, repeated=True, notice=""), event="aten::full")
-def full(size: Any, fill_value: Any, *, dtype: Any = None, layout: Layout = strided, device: Any = None,
-         pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
+def full(size: Any, fill_value: Any, *, dtype: torch_dtype | None = None, layout: Layout = strided,
+         device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """A tensor of shape `size` filled with the number `fill_value`.
 
     If `dtype` is not given, the number decides the dtype. Raises RuntimeError if the number does not fit the dtype.
@@ -153,8 +153,8 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, layout: Layout = stri
 
 
 @public(out=rule(gradient=CONSTANT, typed=True, repeated=True, notice=""), event="aten::eye")
-def eye(n: int, m: int | None = None, *, dtype: Any = None, layout: Layout = strided, device: Any = None,
-        pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
+def eye(n: int, m: int | None = None, *, dtype: torch_dtype | None = None, layout: Layout = strided,
+        device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """A matrix of `n` rows and `m` columns (by default `n`), with ones on the diagonal and zeros elsewhere.
 
     The dtype is `dtype`, or the default float dtype. Raises RuntimeError if `n` or `m` is negative.
@@ -194,15 +194,15 @@ def _full_as(array: Array, dtype: np.dtype[Any], memory_format: MemoryFormat | N
     return out
 
 
-def _like(name: str, input: Any, dtype: Any) -> tuple[Array, np.dtype[Any]]:
+def _like(name: str, input: TensorBase, dtype: torch_dtype | None) -> tuple[Array, np.dtype[Any]]:
     check_tensor(name, input)
     array = input._array
     return array, array.dtype if dtype is None else element_type(name, dtype)
 
 
 @public(event="aten::zeros_like")
-def zeros_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = None, device: Any = None,
-               pin_memory: bool = False, requires_grad: bool = False,
+def zeros_like(input: TensorBase, *, dtype: torch_dtype | None = None, layout: Layout | None = None,
+               device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False,
                memory_format: MemoryFormat | None = None) -> TensorBase:
     """Zeros with the shape, the dtype and the order in memory of `input`, unless an option says otherwise.
 
@@ -218,8 +218,8 @@ def zeros_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = 
 
 
 @public(event="aten::ones_like")
-def ones_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = None, device: Any = None,
-              pin_memory: bool = False, requires_grad: bool = False,
+def ones_like(input: TensorBase, *, dtype: torch_dtype | None = None, layout: Layout | None = None,
+              device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False,
               memory_format: MemoryFormat | None = None) -> TensorBase:
     """Ones with the shape, the dtype and the order in memory of `input`, unless an option says otherwise."""
     array, target = _like("ones_like", input, dtype)
@@ -227,8 +227,8 @@ def ones_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = N
 
 
 @public(event="aten::empty_like")
-def empty_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = None, device: Any = None,
-               pin_memory: bool = False, requires_grad: bool = False,
+def empty_like(input: TensorBase, *, dtype: torch_dtype | None = None, layout: Layout | None = None,
+               device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False,
                memory_format: MemoryFormat | None = None) -> TensorBase:
     """A tensor with the shape, the dtype and the order in memory of `input`. Its elements are not initialized."""
     array, target = _like("empty_like", input, dtype)
@@ -236,8 +236,8 @@ def empty_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = 
 
 
 @public(event="aten::full_like")
-def full_like(input: TensorBase, fill_value: Any, *, dtype: Any = None, layout: Layout | None = None,
-              device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
+def full_like(input: TensorBase, fill_value: Any, *, dtype: torch_dtype | None = None, layout: Layout | None = None,
+              device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False,
               memory_format: MemoryFormat | None = None) -> TensorBase:
     """The number `fill_value` in every element of a tensor like `input`: same shape, dtype and order in memory.
 
@@ -251,8 +251,8 @@ def full_like(input: TensorBase, fill_value: Any, *, dtype: Any = None, layout: 
 # With the dtype of another tensor
 
 @public(method=True)
-def new_tensor(self: TensorBase, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
-               layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
+def new_tensor(self: TensorBase, data: Any, *, dtype: torch_dtype | None = None, device: DeviceLike | None = None,
+               requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
     """`tensor(data)`. The dtype is `dtype`, or the dtype of this tensor."""
     if isinstance(data, TensorBase):
         warn_of_copy("tensor.new_tensor")
@@ -261,24 +261,27 @@ def new_tensor(self: TensorBase, data: Any, *, dtype: Any = None, device: Any = 
 
 
 @public(event="aten::new_zeros", method=True)
-def new_zeros(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None, device: Any = None,
-              requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
+def new_zeros(self: TensorBase, *sizes: Any, size: Any = None, dtype: torch_dtype | None = None,
+              device: DeviceLike | None = None, requires_grad: bool = False, layout: Layout = strided,
+              pin_memory: bool = False) -> TensorBase:
     """Zeros in the given shape. The dtype is `dtype`, or the dtype of this tensor."""
     target = self._array.dtype if dtype is None else element_type("new_zeros", dtype)
     return made(full_beside(self._array, shape_of("new_zeros", sizes, size), target, 0), device, requires_grad)
 
 
 @public(event="aten::new_ones", method=True)
-def new_ones(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None, device: Any = None,
-             requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
+def new_ones(self: TensorBase, *sizes: Any, size: Any = None, dtype: torch_dtype | None = None,
+             device: DeviceLike | None = None, requires_grad: bool = False, layout: Layout = strided,
+             pin_memory: bool = False) -> TensorBase:
     """Ones in the given shape. The dtype is `dtype`, or the dtype of this tensor."""
     target = self._array.dtype if dtype is None else element_type("new_ones", dtype)
     return made(full_beside(self._array, shape_of("new_ones", sizes, size), target, 1), device, requires_grad)
 
 
 @public(event="aten::new_empty", method=True)
-def new_empty(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None, device: Any = None,
-              requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
+def new_empty(self: TensorBase, *sizes: Any, size: Any = None, dtype: torch_dtype | None = None,
+              device: DeviceLike | None = None, requires_grad: bool = False, layout: Layout = strided,
+              pin_memory: bool = False) -> TensorBase:
     """A tensor whose elements are not initialized. The dtype is `dtype`, or the dtype of this tensor."""
     target = self._array.dtype if dtype is None else element_type("new_empty", dtype)
     shape = shape_of("new_empty", sizes, size)
@@ -288,8 +291,9 @@ def new_empty(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None
 
 
 @public(event="aten::new_full", method=True)
-def new_full(self: TensorBase, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None,
-             requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
+def new_full(self: TensorBase, size: Any, fill_value: Any, *, dtype: torch_dtype | None = None,
+             device: DeviceLike | None = None, requires_grad: bool = False, layout: Layout = strided,
+             pin_memory: bool = False) -> TensorBase:
     """A tensor of shape `size` filled with a number. The dtype is `dtype`, or the dtype of this tensor."""
     target = self._array.dtype if dtype is None else element_type("new_full", dtype)
     value = filling(number("new_full", "fill_value", 2, fill_value), target)
@@ -333,7 +337,7 @@ def _np_like(function: Callable[..., Any], value: Any = 0) -> Callable[..., Any]
         if isinstance(a, TensorBase) and not _asked_by_rule(a):
             return function(a.numpy(), *args, **kwargs)
         args = tuple([x._array if isinstance(x, TensorBase) else x for x in args])
-        array = a._array if isinstance(a, TensorBase) else a
+        array: Any = a._array if isinstance(a, TensorBase) else a
         if local.thread.transform is None:
             return plain(local.thread.run(function, array, *args, **kwargs))
         shape, dtype = kwargs.get("shape", array.shape), kwargs.get("dtype", array.dtype)

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import I64
+from ....foundations.devices import DeviceLike
+from ....foundations.dtypes import I64, Array, Shape, dtype as torch_dtype
 from ....kernels.layout import in_rows, slowest_first
 from ....kernels.random import distributions as kernels, sampling
 from ....ops import creation as ops
@@ -25,8 +26,6 @@ from ...recording.out_rules import CONSTANT, RESIZED, UNASKED, Rule, rule
 from ...recording.public import public
 from ...state.base import TensorBase
 from .creation import empty_as
-
-Array = np.ndarray[Any, Any]
 
 _bernoulli, _bernoulli_like = recorded(ops.bernoulli), recorded(ops.bernoulli_like)
 _normal_around, _normal_wide = recorded(ops.normal_around), recorded(ops.normal_wide)
@@ -86,7 +85,7 @@ def randint(*args: Any, low: int | None = None, high: int | None = None, size: A
     return made(ops.draw_by(sampling.randint, stream, shape, target, *bounds), device, requires_grad)
 
 
-def _bounds_and_size(args: tuple[Any, ...], low: Any, high: Any, size: Any) -> tuple[tuple[int, int], Any]:
+def _bounds_and_size(args: tuple[Any, ...], low: Any, high: Any, size: Shape | None) -> tuple[tuple[int, int], Any]:
     """The bounds and the size from the arguments of randint. `low` may be missing."""
     given = [*args]
     if size is None and given:
@@ -119,8 +118,8 @@ def _integer(name: str, argument: str, value: Any) -> int:
     out=rule(gradient=CONSTANT, typed=True, repeated=True, notice=""),
     event="aten::randperm",
     strict=True)
-def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, layout: Layout = strided,
-             device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
+def randperm(n: int, *, generator: Generator | None = None, dtype: torch_dtype | None = None, layout: Layout = strided,
+             device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """A random permutation of the numbers 0 to n - 1, as a 1-d tensor. The dtype is `dtype`, or int64."""
     target = I64 if dtype is None else element_type("randperm", dtype)
     count = _integer("randperm", "n", n)
@@ -128,7 +127,7 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, l
     return made(ops.draw_by(sampling.randperm, stream, count, target), device, requires_grad)
 
 
-def _out_of_normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, **options: Any) -> Rule:
+def _out_of_normal(mean: Any = 0.0, std: Any = 1.0, size: Shape | None = None, **options: Any) -> Rule:
     """The rule of `normal` for `out`. It depends on whether tensors or `size` give the shape."""
     if size is None:
         return rule(uncastable="", widened=True, kernel=("normal_kernel_cpu", "f"))
@@ -209,9 +208,9 @@ def multinomial(input: TensorBase, num_samples: int, replacement: bool = False, 
 # Like another tensor
 
 @public("rand_like(Tensor input, like)", event="aten::rand_like")
-def rand_like(input: TensorBase, *, generator: Generator | None = None, dtype: Any = None, layout: Layout | None = None,
-              device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
-              memory_format: MemoryFormat | None = None) -> TensorBase:
+def rand_like(input: TensorBase, *, generator: Generator | None = None, dtype: torch_dtype | None = None,
+              layout: Layout | None = None, device: DeviceLike | None = None, pin_memory: bool = False,
+              requires_grad: bool = False, memory_format: MemoryFormat | None = None) -> TensorBase:
     """Uniform samples from [0, 1), with the shape, the dtype and the order in memory of `input`."""
     stream = twister_of("rand_like", generator)
     drawn = _drawn_like("rand_like", input, dtype, memory_format, lambda m, rows: kernels.uniform(
@@ -220,9 +219,9 @@ def rand_like(input: TensorBase, *, generator: Generator | None = None, dtype: A
 
 
 @public("randn_like(Tensor input, like)", event="aten::randn_like")
-def randn_like(input: TensorBase, *, generator: Generator | None = None, dtype: Any = None,
-               layout: Layout | None = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
-               memory_format: MemoryFormat | None = None) -> TensorBase:
+def randn_like(input: TensorBase, *, generator: Generator | None = None, dtype: torch_dtype | None = None,
+               layout: Layout | None = None, device: DeviceLike | None = None, pin_memory: bool = False,
+               requires_grad: bool = False, memory_format: MemoryFormat | None = None) -> TensorBase:
     """Standard normal samples, with the shape, the dtype and the order in memory of `input`."""
     stream = twister_of("randn_like", generator)
     drawn = _drawn_like("randn_like", input, dtype, memory_format, lambda m, rows: kernels.normal(
@@ -237,8 +236,8 @@ def randn_like(input: TensorBase, *, generator: Generator | None = None, dtype: 
     event="aten::randint_like",
     strict=True)
 def randint_like(input: TensorBase, *args: Any, low: int | None = None, high: int | None = None,
-                 generator: Generator | None = None, dtype: Any = None, layout: Layout | None = None,
-                 device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
+                 generator: Generator | None = None, dtype: torch_dtype | None = None, layout: Layout | None = None,
+                 device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False,
                  memory_format: MemoryFormat | None = None) -> TensorBase:
     """Integers from [low, high) with the shape, the dtype and the order in memory of `input`. `low` defaults to 0."""
     bounds, _ = _bounds_and_size((*args, ()), low, high, None)
@@ -248,7 +247,7 @@ def randint_like(input: TensorBase, *args: Any, low: int | None = None, high: in
     return made(drawn, device, requires_grad)
 
 
-def _drawn_like(name: str, input: Any, dtype: Any, memory_format: MemoryFormat | None,
+def _drawn_like(name: str, input: TensorBase, dtype: torch_dtype | None, memory_format: MemoryFormat | None,
                 draw: Callable[[Array, bool], Array]) -> Any:
     """Random numbers like a tensor. `draw` is also told whether the new array lies row by row."""
     target = input._array.dtype if dtype is None else element_type(name, dtype)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ....foundations.devices import DeviceLike
 from ....foundations.dtypes import (
     I64,
     RARE,
@@ -26,8 +27,9 @@ from ...state.base import TensorBase, numbers_in
 @public(
     out=rule(gradient=CONSTANT, typed=True, any_shape=True, notice=COUNT_NOTICE),
     event="aten::arange")
-def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = None, layout: Layout = strided,
-           device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
+def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: torch_dtype | None = None,
+           layout: Layout = strided, device: DeviceLike | None = None, pin_memory: bool = False,
+           requires_grad: bool = False) -> TensorBase:
     """A 1-d tensor of the numbers from `start` up to `end`, without `end`, in steps of `step`.
 
     `arange(end)` starts at 0. The dtype is `dtype`; by default int64 if all three are integers, else the default float
@@ -62,8 +64,8 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = No
 
 @public(
     out=rule(gradient=CONSTANT, typed=True, any_shape=True, notice=COUNT_NOTICE))
-def range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, layout: Layout = strided,
-          device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
+def range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: torch_dtype | None = None, layout: Layout = strided,
+          device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """The deprecated form of `arange`. It makes floats, and `end` may be the last number. Raises a UserWarning."""
     if end is None:
         raise TypeError('range() missing 1 required positional arguments: "end"')
@@ -82,7 +84,8 @@ def range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, 
     return made(kernels.arange(first, stride, count, target), device, requires_grad)
 
 
-def _ends(name: str, start: Any, end: Any, steps: Any, dtype: Any) -> tuple[Any, Any, int, np.dtype[Any]]:
+def _ends(name: str, start: Any, end: Any, steps: Any,
+          dtype: torch_dtype | None) -> tuple[Any, Any, int, np.dtype[Any]]:
     """The checked bounds and number of steps of `linspace` or `logspace`, and the dtype of the result."""
     ends = []
     for position, (which, bound) in enumerate((("start", start), ("end", end)), 1):
@@ -111,8 +114,8 @@ def _ends(name: str, start: Any, end: Any, steps: Any, dtype: Any) -> tuple[Any,
 
 
 @public(out=rule(gradient=CONSTANT, typed=True, notice=""), event="aten::linspace")
-def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, layout: Layout = strided, device: Any = None,
-             pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
+def linspace(start: Any, end: Any, steps: int, *, dtype: torch_dtype | None = None, layout: Layout = strided,
+             device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """A 1-d tensor of `steps` evenly spaced numbers. The first is `start`, and the last is `end`.
 
     The dtype is `dtype`, or the default float dtype. Raises RuntimeError if `steps` is negative.
@@ -124,8 +127,9 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, layout: Lay
 
 
 @public(out=rule(gradient=CONSTANT, typed=True, notice=""), event="aten::logspace")
-def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, layout: Layout = strided,
-             device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
+def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: torch_dtype | None = None,
+             layout: Layout = strided, device: DeviceLike | None = None, pin_memory: bool = False,
+             requires_grad: bool = False) -> TensorBase:
     """A 1-d tensor of `base` to the power of `steps` evenly spaced numbers from `start` to `end`.
 
     The dtype is `dtype`, or the default float dtype. Raises RuntimeError if `steps` is negative.
@@ -138,8 +142,9 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any
     "tril_indices(int row, int col, int offset=0, *, dtype dtype=None, layout layout=None, device device=None, bool "
     "pin_memory=None, bool requires_grad=False)",
     strict=True)
-def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None,
-                 layout: Layout = strided, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype: torch_dtype | None = None,
+                 device: DeviceLike | None = None, layout: Layout = strided, pin_memory: bool = False,
+                 requires_grad: bool = False) -> TensorBase:
     """The rows and the columns, as (2, n), of the elements on and below a diagonal of a (row, col) matrix.
 
     The dtype is `dtype`, or int64. Raises RuntimeError for a negative size.
@@ -151,8 +156,9 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, devi
     "triu_indices(int row, int col, int offset=0, *, dtype dtype=None, layout layout=None, device device=None, bool "
     "pin_memory=None, bool requires_grad=False)",
     strict=True)
-def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None,
-                 layout: Layout = strided, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype: torch_dtype | None = None,
+                 device: DeviceLike | None = None, layout: Layout = strided, pin_memory: bool = False,
+                 requires_grad: bool = False) -> TensorBase:
     """The rows and the columns, as (2, n), of the elements on and above a diagonal of a (row, col) matrix.
 
     The dtype is `dtype`, or int64. Raises RuntimeError for a negative size.
@@ -160,7 +166,7 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, devi
     return _indices(np.triu_indices, row, col, offset, dtype, device, requires_grad)
 
 
-def _indices(indices: Any, row: int, col: int, offset: int, dtype: Any, device: Any,
+def _indices(indices: Any, row: int, col: int, offset: int, dtype: Any, device: DeviceLike | None,
              requires_grad: bool) -> TensorBase:
     for name, count in (("row", row), ("col", col)):
         if count < 0:

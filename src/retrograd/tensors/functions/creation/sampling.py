@@ -14,6 +14,7 @@ from ....foundations.dtypes import F16, letter, require
 from ....kernels.random import rejection as kernels
 from ....kernels.shape import common_shape
 from ....ops import creation as ops
+from ....tensors.state.base import TensorBase
 from ...arguments.generator import Generator, twister_of
 from ...arguments.options import check_tensor
 from ...recording.calls import recorded
@@ -25,7 +26,7 @@ _gamma_gradient, _dirichlet_gradient = recorded(ops.gamma_gradient), recorded(op
 
 
 @public("poisson(Tensor input, Generator generator=None)")
-def poisson(input: Any, generator: Generator | None = None) -> Any:
+def poisson(input: TensorBase, generator: Generator | None = None) -> Any:
     """Poisson-distributed samples with the rates in `input`, in the shape and the dtype of `input`.
 
     The gradient is 0. Raises RuntimeError for a negative rate, NotImplementedError if the dtype is not floating.
@@ -36,7 +37,7 @@ def poisson(input: Any, generator: Generator | None = None) -> Any:
 
 
 @public("binomial(Tensor count, Tensor prob, Generator generator=None)")
-def binomial(count: Any, prob: Any, generator: Generator | None = None) -> Any:
+def binomial(count: TensorBase, prob: TensorBase, generator: Generator | None = None) -> Any:
     """The numbers of successes in `count` trials, each with probability `prob`. The two tensors are broadcast.
 
     There is no derivative. Raises ValueError if a dtype is not floating, RuntimeError if the dtypes differ.
@@ -54,7 +55,7 @@ def binomial(count: Any, prob: Any, generator: Generator | None = None) -> Any:
 
 
 @public()
-def _standard_gamma(input: Any, generator: Generator | None = None) -> Any:
+def _standard_gamma(input: TensorBase, generator: Generator | None = None) -> Any:
     """Gamma-distributed samples with scale 1. `input` holds the shape parameters."""
     check_tensor("_standard_gamma", input)
     stream = twister_of("_standard_gamma", generator)
@@ -62,7 +63,7 @@ def _standard_gamma(input: Any, generator: Generator | None = None) -> Any:
 
 
 @public()
-def _sample_dirichlet(input: Any, generator: Generator | None = None) -> Any:
+def _sample_dirichlet(input: TensorBase, generator: Generator | None = None) -> Any:
     """Dirichlet-distributed vectors along the last dimension. `input` holds the concentrations."""
     check_tensor("_sample_dirichlet", input)
     stream = twister_of("_sample_dirichlet", generator)
@@ -70,14 +71,14 @@ def _sample_dirichlet(input: Any, generator: Generator | None = None) -> Any:
 
 
 @public("_standard_gamma_grad(Tensor input, Tensor output)")
-def _standard_gamma_grad(input: Any, output: Any) -> Any:
+def _standard_gamma_grad(input: TensorBase, output: TensorBase) -> Any:
     """The derivative of each gamma sample in `output` by its shape parameter in `input`."""
     _check_samples("_standard_gamma_grad", input=input, output=output)
     return _gamma_gradient(input, output)
 
 
 @public("_dirichlet_grad(Tensor x, Tensor alpha, Tensor total)")
-def _dirichlet_grad(x: Any, alpha: Any, total: Any) -> Any:
+def _dirichlet_grad(x: TensorBase, alpha: TensorBase, total: TensorBase) -> Any:
     """The derivative of each component of Dirichlet samples `x` by its concentration, divided by 1 - x.
 
     `alpha` holds the concentrations, and `total` their sums.

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import C_NAMES, letter, unimplemented
+from ....foundations.devices import DeviceLike
+from ....foundations.dtypes import C_NAMES, dtype as torch_dtype, letter, unimplemented
 from ....kernels import windows as kernels
 from ...arguments.dims import as_int
 from ...arguments.options import element_type, layout as Layout, made, strided
@@ -15,8 +16,8 @@ from ...recording.public import public
 _OPTIONS = "layout=Strided (default), requires_grad=false (default), pinned_memory=false, memory_format=(nullopt)"
 
 
-def _window(name: str, window_length: Any, periodic: Any, dtype: Any, device: Any, requires_grad: bool,
-            *parameters: float) -> Any:
+def _window(name: str, window_length: Any, periodic: Any, dtype: torch_dtype | None, device: DeviceLike | None,
+            requires_grad: bool, *parameters: float) -> Any:
     """The window that a kernel computes. A periodic window is the symmetric window of one more point, less the last."""
     if not isinstance(periodic, bool) or not all(isinstance(p, (int, float)) for p in parameters):
         raise TypeError(f"{name}_window() received an invalid combination of arguments: periodic must be bool, and "
@@ -37,8 +38,9 @@ def _window(name: str, window_length: Any, periodic: Any, dtype: Any, device: An
 
 
 @public()
-def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Layout = strided,
-                    device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Any:
+def bartlett_window(window_length: int, periodic: bool = True, *, dtype: torch_dtype | None = None,
+                    layout: Layout = strided, device: DeviceLike | None = None, pin_memory: bool = False,
+                    requires_grad: bool = False) -> Any:
     """A triangle over `window_length` points. A periodic window, for spectra, is the symmetric window of one
     more point, without the last point.
 
@@ -49,23 +51,25 @@ def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = N
 
 
 @public()
-def blackman_window(window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Layout = strided,
-                    device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Any:
+def blackman_window(window_length: int, periodic: bool = True, *, dtype: torch_dtype | None = None,
+                    layout: Layout = strided, device: DeviceLike | None = None, pin_memory: bool = False,
+                    requires_grad: bool = False) -> Any:
     """Blackman's window: a constant and two cosines. It decreases to 0 at the ends."""
     return _window("blackman", window_length, periodic, dtype, device, requires_grad)
 
 
 @public()
 def hamming_window(window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, *,
-                   dtype: Any = None, layout: Layout = strided, device: Any = None, pin_memory: bool = False,
-                   requires_grad: bool = False) -> Any:
+                   dtype: torch_dtype | None = None, layout: Layout = strided, device: DeviceLike | None = None,
+                   pin_memory: bool = False, requires_grad: bool = False) -> Any:
     """Hamming's window: alpha - beta * cos. With the default parameters it stays above 0 at the ends."""
     return _window("hamming", window_length, periodic, dtype, device, requires_grad, alpha, beta)
 
 
 @public()
-def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Layout = strided,
-                device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Any:
+def hann_window(window_length: int, periodic: bool = True, *, dtype: torch_dtype | None = None,
+                layout: Layout = strided, device: DeviceLike | None = None, pin_memory: bool = False,
+                requires_grad: bool = False) -> Any:
     """Hann's window: (1 - cos) / 2, which decreases to 0 at the ends.
 
     >>> import retrograd as torch
@@ -76,8 +80,8 @@ def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = None,
 
 
 @public()
-def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype: Any = None,
-                  layout: Layout = strided, device: Any = None, pin_memory: bool = False,
+def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype: torch_dtype | None = None,
+                  layout: Layout = strided, device: DeviceLike | None = None, pin_memory: bool = False,
                   requires_grad: bool = False) -> Any:
     """Kaiser's window. A larger `beta` gives a narrower window."""
     return _window("kaiser", window_length, periodic, dtype, device, requires_grad, beta)

@@ -8,6 +8,7 @@ from ....foundations.dtypes import legacy
 from ....kernels.networks import activations as kernels
 from ....ops.creation import draw_for
 from ....ops.networks import activations as ops
+from ....tensors.state.base import TensorBase
 from ...arguments.generator import Generator, twister_of
 from ...arguments.options import filling, number
 from ...recording.calls import recorded
@@ -20,7 +21,7 @@ _hardshrink, _prelu = recorded(ops.hardshrink), recorded(ops.prelu)
 
 
 @public("hardshrink(Tensor input, Number lambd=0.5, out)", out=rule(exact=FOUND), method=True)
-def hardshrink(input: Any, lambd: float = 0.5) -> Any:
+def hardshrink(input: TensorBase, lambd: float = 0.5) -> Any:
     """x, but 0 if x is in [-lambd, lambd], elementwise. The shape and the dtype stay.
 
     >>> import retrograd as torch
@@ -31,7 +32,7 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Any:
 
 
 @twins("threshold(Tensor input, Number threshold, Number value, out)", out=rule(overlap=FREE, repeated=True))
-def threshold(call: Call, input: Any, threshold: float, value: float) -> Any:
+def threshold(call: Call, input: TensorBase, threshold: float, value: float) -> Any:
     """x if x is above the threshold, else `value`, elementwise. The shape and the dtype stay.
 
     Raises NotImplementedError for bools and complex numbers.
@@ -39,7 +40,7 @@ def threshold(call: Call, input: Any, threshold: float, value: float) -> Any:
     return call(ops.threshold, input, *_limits(input, threshold, value))
 
 
-def _limits(input: Any, *limits: Any) -> list[Any]:
+def _limits(input: TensorBase, *limits: Any) -> list[Any]:
     """The threshold and the value as numbers of the tensor's dtype. Raises RuntimeError if they do not fit."""
     dtype = input._array.dtype
     named = zip(("threshold", "value"), limits, (2, 3))
@@ -47,7 +48,7 @@ def _limits(input: Any, *limits: Any) -> list[Any]:
 
 
 @public("prelu(Tensor input, Tensor weight)", method=True)
-def prelu(input: Any, weight: Any) -> Any:
+def prelu(input: TensorBase, weight: TensorBase) -> Any:
     """x if x is positive, else weight * x, elementwise.
 
     The weight has one element, or one element for each channel (dimension 1).
@@ -77,7 +78,7 @@ def prelu(input: Any, weight: Any) -> Any:
 
 @twins("rrelu(Tensor input, Number lower=0.125, Number upper=0.3333333333333333, bool training=False, Generator? "
        "generator=None)")
-def rrelu(call: Call, input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
+def rrelu(call: Call, input: TensorBase, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
           generator: Generator | None = None) -> Any:
     """x if x is not negative, else x times a slope, elementwise.
 

@@ -175,7 +175,7 @@ pow_ = pow.written
 
 
 @public(operator="pow", name="__pow__", method=True)
-def _power_of(self: Any, exponent: Any) -> Any:
+def _power_of(self: TensorBase, exponent: Any) -> Any:
     """The operator `**`. It tests for a square first, because nine in ten powers are squares."""
     kind = type(exponent)
     if kind is int or kind is float:

@@ -37,7 +37,7 @@ def _comparing(op: Op) -> Function:
     @twins(f"{op.name}(Tensor input, Tensor other, out)", f"{op.name}(Tensor input, Number other, out)", name=op.name,
            out=rule(gradient=UNASKED), method=True,
            doc=f"`{op.name}` with a tensor or a number, elementwise. The result holds bools.")
-    def function(call: Call, input: Any, other: Any) -> Any:
+    def function(call: Call, input: TensorBase, other: Any) -> Any:
         if not isinstance(input, TensorBase) or not isinstance(other, (TensorBase, *NUMBER)):
             raise invalid(op.name, input, other)
         return call(with_number if call is over and isinstance(other, NUMBER) else op, input, other)
@@ -153,7 +153,7 @@ def allclose(input: TensorBase, other: TensorBase, rtol: float = 1e-05, atol: fl
     return bool(_isclose(input, other, rtol, atol, equal_nan)._array.all())
 
 
-def _check_close(name: str, input: Any, other: Any, rtol: Any, atol: Any) -> tuple[float, float]:
+def _check_close(name: str, input: TensorBase, other: TensorBase, rtol: Any, atol: Any) -> tuple[float, float]:
     """The two tolerances as floats. Raises RuntimeError if the dtypes differ or a tolerance is negative."""
     if input._array.dtype != other._array.dtype:
         raise RuntimeError(f"{input.dtype.legacy} did not match {other.dtype.legacy}")
@@ -164,7 +164,7 @@ def _check_close(name: str, input: Any, other: Any, rtol: Any, atol: Any) -> tup
     return rtol, atol
 
 
-def _limited(input: Any, min: Any = None, max: Any = None) -> Rule:
+def _limited(input: TensorBase, min: Any = None, max: Any = None) -> Rule:
     """The rule of a clamp for `out`: the rule of arithmetic if a limit is a tensor, else the exact dtype."""
     return ELEMENTWISE if isinstance(min, TensorBase) or isinstance(max, TensorBase) else rule(exact=FOUND)
 
@@ -239,7 +239,7 @@ clamp_, clamp_min_, clamp_max_ = clamp.written, clamp_min.written, clamp_max.wri
     "where(Tensor condition, Tensor input, Number other)",
     "where(Tensor condition, Number self, Number other)",
     out=rule(exact="Expected out type to be {result} but got {out}"))
-def where(condition: Any, input: Any = None, other: Any = None) -> Any:
+def where(condition: TensorBase, input: Any = None, other: Any = None) -> Any:
     """`input` where the condition is true and `other` elsewhere: tensors or numbers, broadcast, in the common dtype.
 
     If only the condition is given, the result is the indices of its nonzero elements: a tensor for each dimension.

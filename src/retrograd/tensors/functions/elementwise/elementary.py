@@ -50,7 +50,7 @@ def between_tensors(op: Op, called: str = "", out: Any = ELEMENTWISE) -> Callabl
 
     @public(f"{name}(Tensor input, Tensor other, out)", name=op.name, out=out,
             doc=f"Elementwise `{op.name}` of two tensors, broadcast. Raises TypeError for numbers.")
-    def function(input: Any, other: Any) -> Any:
+    def function(input: TensorBase, other: TensorBase) -> Any:
         check_tensors(name, input=input, other=other)
         return call(input, other)
 
@@ -62,7 +62,7 @@ def twins_of_tensors(op: Op, out: Any = ELEMENTWISE) -> Function:
 
     @twins(f"{op.name}(Tensor input, Tensor other, out)", name=op.name, out=out, method=True,
            doc=f"Elementwise `{op.name}` of two tensors, broadcast. Raises TypeError for numbers.")
-    def function(call: Call, input: Any, other: Any) -> Any:
+    def function(call: Call, input: TensorBase, other: TensorBase) -> Any:
         check_tensors(op.name, input=input, other=other)
         return call(op, input, other)
 
@@ -240,7 +240,7 @@ NUMPY: dict[Any, Callable[..., Any]] = {
 }
 
 
-def set_real(self: TensorBase, value: Any) -> None:
+def set_real(self: TensorBase, value: TensorBase) -> None:
     """Write the value into the real parts, as `t.real[...] = value` does. Gradients flow back to the value."""
     _write(real(self), value)
 
@@ -253,7 +253,7 @@ def set_imag(self: TensorBase, value: Any) -> None:
     _write(imag(self), value)
 
 
-def _write(part: Any, value: Any) -> None:
+def _write(part: TensorBase, value: Any) -> None:
     if isinstance(value, TensorBase):
         part.copy_(value)
     else:

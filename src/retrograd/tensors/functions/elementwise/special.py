@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import default_floating, dtype as torch_dtype, legacy, letter
+from ....foundations.dtypes import Array, default_floating, dtype as torch_dtype, legacy, letter
 from ....ops.elementwise import arithmetic, elementary, special as ops
 from ....ops.framework import Op
 from ...arguments.options import number
@@ -93,7 +93,7 @@ def mvlgamma(call: Call, input: TensorBase, p: int) -> TensorBase:
     return call(ops.mvlgamma, input, dimension)
 
 
-def _refuse_huge(array: Any, dimension: int) -> None:
+def _refuse_huge(array: Array, dimension: int) -> None:
     """Raise RuntimeError for a dimension of `mvlgamma` at which PyTorch cannot store its terms."""
     if dimension > _LARGEST_DIMENSION:
         size = dimension * (array.itemsize if letter(array.dtype) == "f" else default_floating().itemsize)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ....foundations.dtypes import dtype as torch_dtype
 from ....ops.elementwise import arithmetic, elementary, special as ops, special_only as only
 from ....ops.framework import Op
 from ....ops.networks import activations
@@ -35,11 +36,11 @@ def _of_one(op: Op, called: str = "", out: Any = None, parameter: str = "input")
     described = public(f"{name}(Tensor {parameter}, out)", name=op.name, out=out or ELEMENTWISE,
                        doc=f"{said}Elementwise `{op.name}`. Ints become the default float dtype.")
 
-    def of_input(input: Any) -> Any:
+    def of_input(input: TensorBase) -> Any:
         check_tensor(name, input)
         return call(input)
 
-    def of_x(x: Any) -> Any:
+    def of_x(x: TensorBase) -> Any:
         check_tensor(name, x, "x")
         return call(x)
 
@@ -64,7 +65,7 @@ def _polynomial(name: str) -> Callable[..., Any]:
     @public(f"special_{name}(Tensor x, Tensor n, out)", f"special_{name}(Number x, Tensor n, out)",
             f"special_{name}(Tensor x, Number n, out)", name=name, out=_UNASKED,
             doc=f"{op.kernel.__doc__} x and the degree n are tensors. Either may be a number, but not both.")
-    def function(x: Any, n: Any) -> Any:
+    def function(x: TensorBase, n: Any) -> Any:
         check_operands(f"special_{name}", x, n)
         return call(_as_float(x), _as_float(n))
 
@@ -111,7 +112,7 @@ legendre_polynomial_p = _polynomial("legendre_polynomial_p")
 
 
 @public("special_ndtr(Tensor input, out)")
-def ndtr(input: TensorBase, *, out: Any = None) -> TensorBase:
+def ndtr(input: TensorBase, *, out: TensorBase | None = None) -> TensorBase:
     """The probability that a standard normal sample is at most `input`: (1 + erf(input / sqrt(2))) / 2.
 
     >>> import retrograd as torch
@@ -128,12 +129,12 @@ def ndtr(input: TensorBase, *, out: Any = None) -> TensorBase:
 
 
 @public("special_softmax(Tensor input, int dim, dtype dtype=None)")
-def softmax(input: TensorBase, dim: int, *, dtype: Any = None) -> TensorBase:
+def softmax(input: TensorBase, dim: int, *, dtype: torch_dtype | None = None) -> TensorBase:
     """`torch.softmax` without the parameter `out`."""
     return over_dim.softmax(input, dim, dtype)  # type: ignore[no-any-return]
 
 
 @public("special_log_softmax(Tensor input, int dim, *, dtype dtype=None)")
-def log_softmax(input: TensorBase, dim: int, *, dtype: Any = None) -> TensorBase:
+def log_softmax(input: TensorBase, dim: int, *, dtype: torch_dtype | None = None) -> TensorBase:
     """`torch.log_softmax` without the parameter `out`."""
     return over_dim.log_softmax(input, dim, dtype)  # type: ignore[no-any-return]

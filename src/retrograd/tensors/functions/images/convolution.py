@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ....foundations.dtypes import C_NAMES, F32, I64, dtype as torch_dtype, unimplemented
+import numpy as np
+
+from ....foundations.dtypes import C_NAMES, F32, I64, Array, Shape, dtype as torch_dtype, unimplemented
 from ....foundations.errors import noted
 from ....ops.images import convolution as ops
+from ....tensors.state.base import TensorBase
 from ...arguments.options import refuse_complex_gradient
 from ...arguments.sliding import ints, shown
 from ...recording.calls import recorded
@@ -28,8 +31,9 @@ def _each(name: str, value: Any, dims: int) -> tuple[int, ...]:
     return sizes
 
 
-def _check_sizes(kernel: Any, stride: Any, padding: Any, dilation: Any, output_padding: Any, groups: int,
-                 transposed: bool, shape: Any, dtype: Any) -> None:
+def _check_sizes(kernel: tuple[int, ...], stride: Shape, padding: Shape, dilation: Shape,
+                 output_padding: tuple[int, ...], groups: int, transposed: bool, shape: Shape,
+                 dtype: np.dtype[Any]) -> None:
     for wrong, message, given in (
             (min(padding) < 0, "negative padding is not supported", padding),
             (min(output_padding) < 0, "negative output_padding is not supported", output_padding),
@@ -47,14 +51,15 @@ def _check_sizes(kernel: Any, stride: Any, padding: Any, dilation: Any, output_p
         raise RuntimeError(f"kernel size should be greater than zero, but got{':' * (len(kernel) == 3)} {sizes}")
 
 
-def _sizes(what: str, values: Any, named: bool, between: str = ", ") -> str:
+def _sizes(what: str, values: tuple[int, ...], named: bool, between: str = ", ") -> str:
     """Sizes as PyTorch's kernels show them. The kernels treat a line as an image of height 1."""
     values = (1, *values) if len(values) == 1 else values
     names = ("depth", "height", "width")[-len(values):]
     return between.join([f"{what}_{name}: {n}" for name, n in zip(names, values)]) if named else str([*values])
 
 
-def _check_shapes(x: Any, weight: Any, bias: Any, padding: Any, dilation: Any, transposed: bool, groups: int) -> None:
+def _check_shapes(x: Any, weight: Any, bias: Any, padding: Shape, dilation: Shape, transposed: bool,
+                  groups: int) -> None:
     shape, sizes = [*weight.shape], [*x.shape]
     if x.ndim != weight.ndim:
         raise noted(
@@ -90,7 +95,7 @@ def _check_shapes(x: Any, weight: Any, bias: Any, padding: Any, dilation: Any, t
                            f"({shown(reach, ' x ')}). Kernel size can't be greater than actual input size")
 
 
-def _check_transposed(x: Any, window: Any, output_padding: Any, groups: int) -> None:
+def _check_transposed(x: Array, window: Any, output_padding: tuple[int, ...], groups: int) -> None:
     _, stride, padding, dilation = window
     if any([e >= s and e >= d for e, s, d in zip(output_padding, stride, dilation)]):
         pairs = zip(("output_padding", "stride", "dilation"), (output_padding, stride, dilation))
@@ -107,7 +112,7 @@ def _check_transposed(x: Any, window: Any, output_padding: Any, groups: int) -> 
             given=f"the padding is {[*padding]}")
 
 
-def _unlike(what: str, x: Any, other: Any) -> RuntimeError:
+def _unlike(what: str, x: Array, other: Array) -> RuntimeError:
     """The error for a weight or a bias of another dtype than x, with the names of types that PyTorch had of old."""
     names = [torch_dtype.of[array.dtype].legacy for array in (x, other)]
     kinds = [f"CPU{name}Type" if "Complex" in name or name == "Bool" else f"torch.{name}Tensor" for name in names]
@@ -134,7 +139,7 @@ def _check_types(x: Any, weight: Any, bias: Any, late: bool) -> None:
         raise _unlike("bias", x, bias) if x.dtype == F32 or x.dtype.kind == "c" else unlike
 
 
-def _check_kernel(x: Any, dilation: Any, transposed: bool) -> None:
+def _check_kernel(x: Any, dilation: Shape, transposed: bool) -> None:
     """Raise NotImplementedError for the integer dtypes and bools for which PyTorch has no kernel."""
     if x.dtype.kind not in "bui" or x.dtype == I64 or not x.size:
         return
@@ -152,8 +157,8 @@ def _check_kernel(x: Any, dilation: Any, transposed: bool) -> None:
 
 @public("convolution(Tensor input, Tensor weight, Tensor? bias, ints stride, ints padding, ints dilation, "
         "bool transposed, ints output_padding, int groups)", strict=True)
-def convolution(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
-                output_padding: Any, groups: int) -> Any:
+def convolution(input: TensorBase, weight: TensorBase, bias: TensorBase | None, stride: Any, padding: Any,
+                dilation: Any, transposed: bool, output_padding: Any, groups: int) -> Any:
     """A convolution of an input (N, C, ...). The weight decides the number of spatial dimensions.
 
     The weight has the shape (O, C / groups, ...), or (C, O / groups, ...) if `transposed`; the bias (O), the result
@@ -162,8 +167,8 @@ def convolution(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, d
     return _checked(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
 
 
-def _checked(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
-             output_padding: Any, groups: int, named: bool = False) -> Any:
+def _checked(input: TensorBase, weight: TensorBase, bias: TensorBase | None, stride: Shape, padding: Any, dilation: Any,
+             transposed: bool, output_padding: Any, groups: int, named: bool = False) -> Any:
     """The convolution, after the checks. A single size stands for all spatial dimensions.
 
     `named` says that the padding has a name.
@@ -187,7 +192,7 @@ def _checked(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dila
     return _convolution(input, weight, bias, *window[1:], transposed, output_padding, groups)
 
 
-def _batched(name: str, input: Any, dims: int, call: Callable[[Any], Any]) -> Any:
+def _batched(name: str, input: TensorBase, dims: int, call: Callable[[Any], Any]) -> Any:
     """The result of `call` for an input with or without a batch dimension."""
     ndim = input._array.ndim
     if ndim == dims + 1:
@@ -198,7 +203,8 @@ def _batched(name: str, input: Any, dims: int, call: Callable[[Any], Any]) -> An
     return call(input)
 
 
-def _same(input: Any, weight: Any, bias: Any, stride: Any, dilation: Any, groups: int, dims: int) -> Any:
+def _same(input: TensorBase, weight: TensorBase, bias: TensorBase | None, stride: Any, dilation: Any, groups: int,
+          dims: int) -> Any:
     """A convolution whose result has the size of its input. An odd number of zeros puts one more at the end."""
     kernel = weight._array.shape[2:]
     stride, dilation = _each("stride", stride, dims), _each("dilation", dilation, dims)
@@ -224,13 +230,13 @@ def _forward(dims: int) -> Callable[..., Any]:
     The weight has the shape (O, C / groups, ...), the bias (O). `padding` is the number of zeros on each side, "valid"
     for no zeros, or "same" for a result of the input's size. Raises RuntimeError if sizes, shapes or dtypes do not fit.
     """)
-    def function(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-                 groups: int = 1) -> Any:
+    def function(input: TensorBase, weight: TensorBase, bias: TensorBase | None = None, stride: Any = 1,
+                 padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Any:
         if isinstance(padding, str) and padding not in ("same", "valid"):
             raise noted(
                 RuntimeError(f"Invalid padding string: '{padding}'"), because="A string must be 'same' or 'valid'")
 
-        def call(x: Any) -> Any:
+        def call(x: TensorBase) -> Any:
             if padding == "same":
                 return _same(x, weight, bias, stride, dilation, groups, dims)
             stride_, padding_ = _each("stride", stride, dims), padding if padding != "valid" else 0
@@ -254,8 +260,8 @@ def _transposed(dims: int) -> Callable[..., Any]:
     The weight has the shape (C, O / groups, ...), the bias (O). With a stride above 1, several sizes of the result are
     possible: `output_padding` is added to the smallest. Raises RuntimeError if sizes, shapes or dtypes do not fit.
     """)
-    def function(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
-                 groups: int = 1, dilation: Any = 1) -> Any:
+    def function(input: TensorBase, weight: TensorBase, bias: TensorBase | None = None, stride: Any = 1,
+                 padding: Any = 0, output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Any:
         return _batched(name, input, dims, lambda x: _checked(
             x, weight, bias, _each("stride", stride, dims), padding, dilation, True, output_padding, groups))
 
@@ -267,7 +273,7 @@ conv_transpose1d, conv_transpose2d, conv_transpose3d = _transposed(1), _transpos
 
 
 @public("conv_tbc(Tensor input, Tensor weight, Tensor bias, int pad=0)")
-def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
+def conv_tbc(input: TensorBase, weight: TensorBase, bias: TensorBase, pad: int = 0) -> Any:
     """A convolution over the first dimension (time) of an input (T, B, C).
 
     The weight has the shape (kernel, C, O), the bias (O), the result (T', B, O). Raises RuntimeError if the shapes do

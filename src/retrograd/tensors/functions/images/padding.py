@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from ....foundations.dtypes import Array
 from ....foundations.errors import noted
 from ....kernels.images.padding import padded_shape
 from ....ops.images import padding as ops
 from ....ops.indexing.indexing import slice_
+from ....tensors.state.base import TensorBase
 from ...arguments.dims import array_of, as_int
 from ...arguments.options import filling, number
 from ...recording.calls import recorded
@@ -25,7 +28,7 @@ _channel_shuffle, _native_channel_shuffle = recorded(ops.channel_shuffle), recor
 
 
 @public("constant_pad_nd(Tensor input, ints pad, Number value=0)")
-def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
+def constant_pad_nd(input: TensorBase, pad: Sequence[int], value: Any = 0) -> Any:
     """A copy of the tensor, padded with a number. A negative `pad` removes elements.
 
     `pad` holds two ints (before, after) for each of the last dimensions, beginning with the last dimension. Raises
@@ -48,7 +51,7 @@ def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
 
 
 @public()
-def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
+def pad(input: TensorBase, pad: Any, mode: str = "constant", value: Any = None) -> Any:
     """A padded copy of the tensor. A negative `pad` removes elements.
 
     `pad` holds two ints (before, after) for each of the last dimensions, beginning with the last dimension. The mode
@@ -101,7 +104,7 @@ def _pads(pad: Any) -> tuple[int, ...]:
     return tuple(map(int, pad))
 
 
-def _check_border(name: str, array: Any, sizes: tuple[int, ...], mirrored: bool) -> None:
+def _check_border(name: str, array: Array, sizes: tuple[int, ...], mirrored: bool) -> None:
     count, shape = len(sizes) // 2, array.shape
     start = array.ndim - count - 1
     if 0 in shape[start:]:
@@ -123,7 +126,7 @@ def _check_border(name: str, array: Any, sizes: tuple[int, ...], mirrored: bool)
         raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
 
 
-def _circular(input: Any, sizes: tuple[int, ...]) -> Any:
+def _circular(input: TensorBase, sizes: tuple[int, ...]) -> Any:
     """Circular padding. As in PyTorch, the tensor is copied into the middle, then each end to the opposite end."""
     shape = input._array.shape
     wide = padded_shape(shape, sizes)
@@ -151,7 +154,7 @@ def _circular(input: Any, sizes: tuple[int, ...]) -> Any:
 
 # Channels and pixels
 
-def _plane(name: str, input: Any, argument: str, factor: Any) -> tuple[Any, int]:
+def _plane(name: str, input: TensorBase, argument: str, factor: Any) -> tuple[Any, int]:
     shape, by = array_of(name, input).shape, as_int(name, factor, argument)
     if len(shape) < 3:
         raise RuntimeError(f"{name} expects input to have at least 3 dimensions, but got input with {len(shape)} "
@@ -162,7 +165,7 @@ def _plane(name: str, input: Any, argument: str, factor: Any) -> tuple[Any, int]
 
 
 @public("pixel_shuffle(Tensor input, int upscale_factor)")
-def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
+def pixel_shuffle(input: TensorBase, upscale_factor: int) -> Any:
     """Rearrange groups of r² channels into r by r pixels: (*, C r², H, W) becomes (*, C, H r, W r). r is the factor.
 
     Raises RuntimeError if r² does not divide the number of channels.
@@ -175,7 +178,7 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
 
 
 @public()
-def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
+def pixel_unshuffle(input: TensorBase, downscale_factor: int) -> Any:
     """The inverse of `pixel_shuffle`: (*, C, H r, W r) becomes (*, C r², H, W). r is the factor.
 
     Raises RuntimeError if r does not divide the height and the width.
@@ -188,7 +191,7 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
     return _pixel_unshuffle(input, factor)
 
 
-def _groups(name: str, input: Any, groups: Any) -> int:
+def _groups(name: str, input: TensorBase, groups: Any) -> int:
     shape, count = array_of(name, input).shape, as_int(name, groups, "groups")
     if len(shape) < 3:
         raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {[*shape]}")
@@ -201,7 +204,7 @@ def _groups(name: str, input: Any, groups: Any) -> int:
 
 
 @public()
-def channel_shuffle(input: Any, groups: int) -> Any:
+def channel_shuffle(input: TensorBase, groups: int) -> Any:
     """Reorder the channels (dimension 1): first the first channel of each group, then the second of each, and so on.
 
     Raises RuntimeError if `groups` does not divide the number of channels.
@@ -210,6 +213,6 @@ def channel_shuffle(input: Any, groups: int) -> Any:
 
 
 @public()
-def native_channel_shuffle(input: Any, groups: int) -> Any:
+def native_channel_shuffle(input: TensorBase, groups: int) -> Any:
     """`channel_shuffle` without a derivative. A backward pass through the result raises RuntimeError."""
     return _native_channel_shuffle(input, _groups("native_channel_shuffle", input, groups))

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ....foundations.dtypes import F32, F64, I64, letter, unimplemented
+from ....foundations.dtypes import F32, F64, I64, Array, Shape, letter, unimplemented
 from ....foundations.errors import noted
 from ....foundations.modes import local
 from ....kernels.images.pooling import outputs
 from ....ops.images import pooling as ops
+from ....tensors.state.base import TensorBase
 from ...arguments.options import check_tensor, refuse_complex_gradient
 from ...arguments.sliding import ints, shown, spelled
 from ...recording.calls import recorded
@@ -49,7 +50,7 @@ def _window_of(name: str, kernel_size: Any, stride: Any, padding: Any, dims: int
     return kernel, steps, _each(name, "padding", padding, dims, be)
 
 
-def check_type(kernel: str, array: Any, kinds: str) -> None:
+def check_type(kernel: str, array: Array, kinds: str) -> None:
     """Raise NotImplementedError if the kernel does not support the dtype.
 
     In `kinds`, `i` stands for all integers, `l` for int64, `w` for float32 and float64.
@@ -80,7 +81,7 @@ def _check_window(window: Any, dims: int) -> None:
             raise RuntimeError(f"{what} should be greater than zero, but got {said}")
 
 
-def _check_image(shape: Any, window: Any, dims: int, ceil_mode: bool, mean: bool) -> None:
+def _check_image(shape: Shape, window: Any, dims: int, ceil_mode: bool, mean: bool) -> None:
     """PyTorch's checks of an image (C, ...) or a batch of images, and of whether the windows fit into the image."""
     if not all(shape[-dims - 1:]):
         if dims == 3:
@@ -102,7 +103,7 @@ def _check_image(shape: Any, window: Any, dims: int, ceil_mode: bool, mean: bool
                            f"({shown((channels, *found))}). Output size is too small")
 
 
-def maxima(name: str, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
+def maxima(name: str, input: TensorBase, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
            dims: int) -> Any:
     """The maxima over windows of two or three dimensions, and their indices."""
     check_tensor(name, input)
@@ -121,8 +122,8 @@ def maxima(name: str, input: Any, kernel_size: Any, stride: Any, padding: Any, d
     return _MAXIMA[dims](input, *window, ceil_mode)
 
 
-def means(name: str, input: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool,
-          divisor_override: int | None, dims: int) -> Any:
+def means(name: str, input: TensorBase, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
+          count_include_pad: bool, divisor_override: int | None, dims: int) -> Any:
     """The means over windows of two or three dimensions."""
     kernel, steps, around = _window_of(name, kernel_size, stride, padding, dims, mean=True)
     if divisor_override == 0:
@@ -152,7 +153,8 @@ def _one(name: str, argument: str, value: Any) -> int:
     return sizes[0]
 
 
-def _line(input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> tuple[int, ...]:
+def _line(input: TensorBase, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
+          ceil_mode: bool) -> tuple[int, ...]:
     """The checked sizes of a window along one dimension."""
     name, shape = "max_pool1d", input._array.shape
     if len(shape) not in (2, 3) or not all(shape[-2:]):
@@ -179,8 +181,8 @@ def _line(input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any
 
 
 @public()
-def max_pool1d_with_indices(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-                            ceil_mode: bool = False) -> tuple[Any, Any]:
+def max_pool1d_with_indices(input: TensorBase, kernel_size: Any, stride: Any = None, padding: Any = 0,
+                            dilation: Any = 1, ceil_mode: bool = False) -> tuple[Any, Any]:
     """`max_pool1d`, and the index of each maximum along the last dimension."""
     check_tensor("max_pool1d", input)
     kernel, step, around, apart = _line(input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -190,7 +192,7 @@ def max_pool1d_with_indices(input: Any, kernel_size: Any, stride: Any = None, pa
 
 
 @public()
-def max_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+def max_pool1d(input: TensorBase, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
                ceil_mode: bool = False) -> Any:
     """The maxima over windows that slide along the last dimension of (N, C, L) or (C, L).
 
@@ -217,7 +219,7 @@ def _images(dims: int) -> Callable[..., Any]:
 
     Raises RuntimeError if the window does not fit, NotImplementedError for bools and complex numbers.
     """)
-    def function(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+    def function(input: TensorBase, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
                  ceil_mode: bool = False) -> Any:
         return maxima(name, input, kernel_size, stride, padding, dilation, ceil_mode, dims)[0]
 
@@ -230,7 +232,7 @@ max_pool2d, max_pool3d = _images(2), _images(3)
 @public(
     "avg_pool1d(Tensor input, ints[1] kernel_size, ints[1] stride=[], ints[1] padding=[0], bool ceil_mode=False, bool "
     "count_include_pad=True)", strict=True)
-def avg_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+def avg_pool1d(input: TensorBase, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
                count_include_pad: bool = True) -> Any:
     """The means over windows that slide along the last dimension of (N, C, L) or (C, L).
 
@@ -253,7 +255,7 @@ def _one_size(name: str, argument: str, value: Any) -> int:
     return sizes[0]
 
 
-def _check_lines(name: str, input: Any) -> None:
+def _check_lines(name: str, input: TensorBase) -> None:
     """Raise RuntimeError if the shape is neither (N, C, L) nor (C, L)."""
     if input._array.ndim not in (2, 3):
         raise RuntimeError(f"Expected 2 to 3 dimensions, but got {input._array.ndim}-dimensional tensor for argument "
@@ -262,7 +264,7 @@ def _check_lines(name: str, input: Any) -> None:
 
 # A given number of windows, which together cover the input
 
-def _check_space(name: str, shape: Any, first: int) -> None:
+def _check_space(name: str, shape: Shape, first: int) -> None:
     """Raise RuntimeError if a dimension of the image has size 0. `first` is the first dimension to check."""
     for axis in range(first, len(shape)):
         if not shape[axis]:
@@ -270,7 +272,7 @@ def _check_space(name: str, shape: Any, first: int) -> None:
                                f"has sizes {[*shape]} with dimension {axis} being empty")
 
 
-def adaptive_means(name: str, input: Any, output_size: Any, dims: int) -> Any:
+def adaptive_means(name: str, input: TensorBase, output_size: Shape, dims: int) -> Any:
     """The means over `output_size` windows along the last two or three dimensions."""
     to = output_size
     if len(to) != dims:
@@ -291,7 +293,7 @@ def adaptive_means(name: str, input: Any, output_size: Any, dims: int) -> Any:
     return _ADAPTIVE_MEANS[dims](input, to)
 
 
-def adaptive_maxima(name: str, input: Any, output_size: Any, dims: int) -> Any:
+def adaptive_maxima(name: str, input: TensorBase, output_size: Shape, dims: int) -> Any:
     """The maxima over `output_size` windows along the last two or three dimensions, and their indices."""
     array, to = input._array, output_size
     if array.ndim not in (dims + 1, dims + 2):
@@ -308,7 +310,7 @@ def adaptive_maxima(name: str, input: Any, output_size: Any, dims: int) -> Any:
 
 
 @public("adaptive_avg_pool1d(Tensor input, ints[1] output_size)")
-def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
+def adaptive_avg_pool1d(input: TensorBase, output_size: Any) -> Any:
     """The means over `output_size` windows along the last dimension of (N, C, L) or (C, L).
 
     The windows cover the dimension. The result has the size `output_size` there. Raises RuntimeError for an input of
@@ -324,7 +326,7 @@ def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
 
 
 @public()
-def adaptive_max_pool1d(input: Any, output_size: Any) -> tuple[Any, Any]:
+def adaptive_max_pool1d(input: TensorBase, output_size: Any) -> tuple[Any, Any]:
     """The maxima over `output_size` windows along the last dimension of (N, C, L) or (C, L), and their indices.
 
     The windows cover the dimension. Raises RuntimeError for an input of another number of dimensions.

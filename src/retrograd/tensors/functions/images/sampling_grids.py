@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ....foundations.dtypes import dtype as torch_dtype, refuse
+from ....foundations.dtypes import Array, dtype as torch_dtype, refuse
 from ....ops.images import resampling as ops
+from ....tensors.state.base import TensorBase
 from ...arguments.dims import array_of, as_int, size_at
 from ...recording.calls import recorded
 from ...recording.public import public
@@ -15,7 +16,7 @@ _samplers = {2: recorded(ops.grid_sampler_2d), 3: recorded(ops.grid_sampler_3d)}
 _affine_grid = recorded(ops.affine_grid)
 
 
-def _check(x: Any, grid: Any, mode: int) -> None:
+def _check(x: Array, grid: Array, mode: int) -> None:
     dims, shown = x.ndim - 2, f"input with sizes {[*x.shape]} and grid with sizes {[*grid.shape]}"
     if size_at(grid, 0) != size_at(x, 0):
         raise RuntimeError(f"grid_sampler(): expected grid and input to have same batch size, but got {shown}")
@@ -38,7 +39,8 @@ def _check(x: Any, grid: Any, mode: int) -> None:
 
 
 @public()
-def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
+def grid_sampler(input: TensorBase, grid: TensorBase, interpolation_mode: int, padding_mode: int,
+                 align_corners: bool) -> Any:
     """`nn.functional.grid_sample` with numbers for the modes.
 
     Interpolation: 0 is linear, 1 nearest, 2 cubic. Padding: 0 is zeros, 1 border, 2 reflection. Raises RuntimeError if
@@ -70,7 +72,7 @@ def grid_sampler_3d(input: Any, grid: Any, interpolation_mode: int, padding_mode
 
 
 @public()
-def affine_grid_generator(theta: Any, size: Sequence[int], align_corners: bool) -> Any:
+def affine_grid_generator(theta: TensorBase, size: Sequence[int], align_corners: bool) -> Any:
     """The points of an image of `size` (N, C, H, W) or (N, C, D, H, W), mapped by the affine maps `theta`.
 
     `theta` has the shape (N, 2, 3) or (N, 3, 4), the grid (N, H, W, 2) or (N, D, H, W, 3). Raises RuntimeError if

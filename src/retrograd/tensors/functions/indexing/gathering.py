@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import I64, dtype as torch_dtype
+from ....foundations.dtypes import I64, Array, dtype as torch_dtype
 from ....foundations.errors import noted
 from ....foundations.modes import local
 from ....kernels.indexing import gathering as elements, indexing as kernels, scattering as combined
@@ -38,7 +38,7 @@ _INTEGERS = (np.dtype(np.int64), np.dtype(np.int32))
 _take, _gather, _index_select = recorded(ops.take), recorded(ops.gather), recorded(ops.index_select)
 
 
-def int_index(name: str, index: Any, position: int = 3) -> Any:
+def int_index(name: str, index: TensorBase, position: int = 3) -> Any:
     """The index tensor in int64. Raises RuntimeError for another dtype than int64 or int32."""
     array = array_of(name, index, "index", position)
     if array.dtype is I64 or array.dtype == I64:
@@ -59,7 +59,7 @@ def check_range(index: Any, size: int, error: type[Exception], message: str, dim
         check_values(index, _look_for_wrong, size, error, message, dim, low, entry)
 
 
-def _look_for_wrong(index: Any, size: int, error: type[Exception], message: str, dim: int, low: int,
+def _look_for_wrong(index: Array, size: int, error: type[Exception], message: str, dim: int, low: int,
                     entry: str) -> None:
     wrong = index[(index < low) | (index >= size)]
     if wrong.size:
@@ -67,14 +67,14 @@ def _look_for_wrong(index: Any, size: int, error: type[Exception], message: str,
                     given=f"index {wrong.flat[0]}; the allowed ones go from {low} to {size - 1}")
 
 
-def legacy(array: Any) -> str:
+def legacy(array: Array) -> str:
     """PyTorch's other name of the dtype of an array, such as Float."""
     return torch_dtype.of[array.dtype].legacy
 
 
 # One dimension, element by element
 
-def check_elements(name: str, array: Any, index: Any, dim: int, src: Any = None) -> None:
+def check_elements(name: str, array: Any, index: Any, dim: int, src: Array | None = None) -> None:
     """Raises RuntimeError if the shape of `index` does not fit the tensors, or an index is out of range."""
     if not index.size:
         return
@@ -92,7 +92,7 @@ def check_elements(name: str, array: Any, index: Any, dim: int, src: Any = None)
     check_range(index, array.shape[dim] if array.ndim else 1, RuntimeError, OUT_OF_BOUNDS, dim)
 
 
-def _check_sizes(name: str, array: Any, index: Any, dim: int, src: Any) -> None:
+def _check_sizes(name: str, array: Array, index: Array, dim: int, src: Array | None) -> None:
     over = [d for d in range(min(index.ndim, array.ndim)) if d != dim and index.shape[d] > array.shape[d]]
     if name == "gather" and over:
         raise RuntimeError(f"Size does not match at dimension {over[0]} expected index {list(index.shape)} to be no "
@@ -106,7 +106,7 @@ def _check_sizes(name: str, array: Any, index: Any, dim: int, src: Any) -> None:
 
 @public("gather(Tensor input, int dim, Tensor index, *, bool sparse_grad=False, Tensor out=None)",
         out=rule(exact=EXACT, overlap=APART), method=True)
-def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
+def gather(input: TensorBase, dim: int, index: TensorBase, *, sparse_grad: bool = False) -> Any:
     """Elements along `dim`: for a matrix and dim 0, `out[i, j] = input[index[i, j], j]`.
 
     `index` has as many dimensions as `input`. The result has the shape of `index`.
@@ -119,7 +119,7 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> An
     return (implementation("_gather") if sparse_grad else _gather)(input, index, dim)
 
 
-def check_types(array: Any, source: Any) -> None:
+def check_types(array: Array, source: Array) -> None:
     """Raises RuntimeError unless both have the same dtype."""
     if source.dtype != array.dtype:
         raise noted(
@@ -137,7 +137,7 @@ _COMBINED = {None: "", "add": "sum", "multiply": "prod"}
     "scatter(Tensor input, int dim, Tensor index, Number value, out)",
     "scatter(Tensor input, int dim, Tensor index, Number value, *, str reduce, Tensor out=None)",
     out=rule(exact=EXACT, overlap=TARGET), method=True)
-def scatter(call: Call, input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None,
+def scatter(call: Call, input: TensorBase, dim: int, index: TensorBase, src: Any = None, *, value: Any = None,
             reduce: str | None = None) -> Any:
     """A copy with elements of `src`, or a number, written along `dim`: for a matrix and dim 0,
     `out[index[i, j], j] = src[i, j]`. With `reduce` "add" or "multiply" the elements are combined, without a gradient;
@@ -164,7 +164,7 @@ def scatter(call: Call, input: Any, dim: int, index: Any, src: Any = None, *, va
 
 @twins("scatter_add(Tensor input, int dim, Tensor index, Tensor src, out)", out=rule(exact=EXACT, overlap=TARGET),
        method=True)
-def scatter_add(call: Call, input: Any, dim: int, index: Any, src: Any) -> Any:
+def scatter_add(call: Call, input: TensorBase, dim: int, index: TensorBase, src: TensorBase) -> Any:
     """A copy with elements of `src` added along `dim`: for a matrix and dim 0, `out[index[i, j], j] += src[i, j]`."""
     array, source = array_of("scatter_add", input), array_of("scatter_add", src, "src", 4)
     dim = axis_of("scatter_add", dim, array.ndim)
@@ -177,7 +177,7 @@ def scatter_add(call: Call, input: Any, dim: int, index: Any, src: Any) -> Any:
 @public("take(Tensor input, Tensor index, out)",
         out=rule(exact="take(): self and out expected to have the same dtype, but got self.dtype = {result} and "
                        "out.dtype = {out}", overlap=APART), method=True)
-def take(input: Any, index: Any) -> Any:
+def take(input: TensorBase, index: TensorBase) -> Any:
     """Elements by their number in row-major order. Negative numbers count from the end. The result has the shape of
     `index`."""
     array, numbers = array_of("take", input), array_of("take", index, "index", 2)
@@ -191,7 +191,7 @@ def take(input: Any, index: Any) -> Any:
 
 @public("take_along_dim(Tensor input, Tensor indices, int dim=None, out)",
         out=rule(exact=EXACT, overlap=APART, blame="gather"), event="aten::take_along_dim", method=True)
-def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
+def take_along_dim(input: TensorBase, indices: TensorBase, dim: int | None = None) -> Any:
     """`gather`, with input and indices broadcast to one shape except along `dim`; without `dim`, of the flat input."""
     array, places = array_of("take_along_dim", input), array_of("take_along_dim", indices, "indices", 2)
     if places.dtype != I64:
@@ -215,13 +215,13 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
 
 # One dimension, slice by slice
 
-def _as_vector(index: Any) -> Any:
+def _as_vector(index: TensorBase) -> Any:
     """The index as a vector. A 0-d index becomes a vector over the same memory."""
     return index if index._array.ndim else reshape(index, (1,))
 
 
 @public("index_select(Tensor input, int dim, Tensor index, out)", out=rule(exact=SCALAR, overlap=APART), method=True)
-def index_select(input: Any, dim: int, index: Any) -> Any:
+def index_select(input: TensorBase, dim: int, index: TensorBase) -> Any:
     """A new tensor with the slices along `dim` that a vector of indices names. Indices may not be negative."""
     array = array_of("index_select", input)
     axis = axis_of("index_select", dim, array.ndim)
@@ -236,7 +236,7 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
     return _index_select(input, _as_vector(index), axis)
 
 
-def check_slices(name: str, array: Any, axis: int, index: Any, source: Any) -> None:
+def check_slices(name: str, array: Any, axis: int, index: Array, source: Any) -> None:
     """Raises an error if a vector of indices, or the slices of `source`, do not fit those of the array."""
     if index.ndim > 1:
         raise IndexError(f"{name}_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: "
@@ -261,7 +261,7 @@ def check_slices(name: str, array: Any, axis: int, index: Any, source: Any) -> N
 
 @twins("index_add(Tensor input, int dim, Tensor index, Tensor source, *, Number alpha=1, Tensor out=None)",
        out=rule(exact=EXACT, overlap=TARGET), method=True)
-def index_add(call: Call, input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+def index_add(call: Call, input: TensorBase, dim: int, index: TensorBase, source: TensorBase, *, alpha: Any = 1) -> Any:
     """A copy with `alpha` times the slices of `source` added to the slices along `dim` that `index` names."""
     array, parts = array_of("index_add", input), array_of("index_add", source, "source", 4)
     axis = axis_of("index_add", dim, array.ndim)
@@ -274,7 +274,7 @@ def index_add(call: Call, input: Any, dim: int, index: Any, source: Any, *, alph
 
 @twins("index_copy(Tensor input, int dim, Tensor index, Tensor source, out)", out=rule(exact=EXACT, overlap=TARGET),
        method=True)
-def index_copy(call: Call, input: Any, dim: int, index: Any, source: Any) -> Any:
+def index_copy(call: Call, input: TensorBase, dim: int, index: TensorBase, source: TensorBase) -> Any:
     """A copy with the slices along `dim` that `index` names replaced by the slices of `source`."""
     array, parts, numbers = input._array, source._array, array_of("index_copy", index, "index", 3)
     axis = axis_of("index_copy", dim, array.ndim)
@@ -306,7 +306,7 @@ def index_copy(call: Call, input: Any, dim: int, index: Any, source: Any) -> Any
 @twins(
     "index_fill(Tensor input, int dim, Tensor index, Tensor value)",
     "index_fill(Tensor input, int dim, Tensor index, Number value)", method=True)
-def index_fill(call: Call, input: Any, dim: int, index: Any, value: Any) -> Any:
+def index_fill(call: Call, input: TensorBase, dim: int, index: TensorBase, value: Any) -> Any:
     """A copy with the slices along `dim` that `index` names filled with a number."""
     array, numbers = input._array, array_of("index_fill", index, "index", 3)
     axis = axis_of("index_fill", dim, array.ndim)

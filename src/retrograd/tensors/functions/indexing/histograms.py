@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .... import return_types
-from ....foundations.dtypes import dtype as torch_dtype
+from ....foundations.dtypes import Array, dtype as torch_dtype
 from ....ops.indexing import sorting as ops
 from ...arguments.dims import array_of, as_int
 from ...arguments.options import number
@@ -67,7 +67,7 @@ def searchsorted(sorted_sequence: Any, input: Any = None, *, out_int32: bool = F
     return _searchsorted(sorted_sequence, input, right or side == "right", flag("searchsorted", out_int32), indices)
 
 
-def _check_bounds(bounds: Any, values: Any) -> None:
+def _check_bounds(bounds: Array, values: Array) -> None:
     if not bounds.ndim:
         raise RuntimeError("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
                            "dimension")
@@ -119,7 +119,7 @@ def bucketize(input: Any = None, boundaries: Any = None, *, out_int32: bool = Fa
 @public(
     "histc(Tensor input, int bins=100, Number min=0, Number max=0, out)",
     out=rule(exact=_UNLIKE_HIST, overlap=FREE, gradient=UNASKED, repeated=True), method=True)
-def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
+def histc(input: TensorBase, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
     """The number of elements in each of `bins` bins of equal width from `min` to `max`, in the dtype of the input.
 
     If `min` and `max` are both 0, the extremes of the input stand for them. Elements outside, and nan, are not counted.
@@ -134,7 +134,7 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
     out=rule(overlap=FREE, gradient=UNDERIVED, exact=(
         _UNLIKE_HIST, "torch.histogram: input tensor and bin_edges tensor should have the same dtype, but got "
         "input {c_result} and bin_edges {c_out} for dimension 0")), method=True)
-def histogram(input: Any, bins: Any = 100, *, range: Any = None, weight: Any = None,
+def histogram(input: TensorBase, bins: Any = 100, *, range: Any = None, weight: TensorBase | None = None,
               density: bool = False) -> return_types.histogram:
     """The number of elements, or the sum of their `weight`, in each bin, and the edges: `(hist, bin_edges)`.
 
@@ -156,7 +156,7 @@ def histogram(input: Any, bins: Any = 100, *, range: Any = None, weight: Any = N
 
 
 @public(event="aten::histogramdd")
-def histogramdd(input: Any, bins: Any, range: Any = None, weight: Any = None,
+def histogramdd(input: TensorBase, bins: Any, range: Any = None, weight: TensorBase | None = None,
                 density: bool = False) -> return_types.histogramdd:
     """The histogram of points in several dimensions, as `(hist, bin_edges)`. See `histogram`.
 
@@ -182,7 +182,7 @@ def histogramdd(input: Any, bins: Any, range: Any = None, weight: Any = None,
     return return_types.histogramdd((hist, tuple(places)))
 
 
-def _binned(name: str, input: Any, weight: Any, edges: Any, range: Any, density: Any) -> Any:
+def _binned(name: str, input: TensorBase, weight: TensorBase | None, edges: Any, range: Any, density: Any) -> Any:
     span = None if range is None else tuple(map(float, range))
     even, weighted = _histograms[name]
     if weight is None:

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ....foundations.dtypes import F64, dtype as torch_dtype
+from ....foundations.dtypes import F64, Array, dtype as torch_dtype
 from ....foundations.errors import noted, warn
 from ....foundations.modes import local
 from ....graph.versions import writing
@@ -71,13 +71,13 @@ def getitem(input: Any, key: Any) -> Any:
     return _index(part, arrays)
 
 
-def _refuse_stale(input: Any) -> None:
+def _refuse_stale(input: TensorBase) -> None:
     """Raises RuntimeError for a view that is stale after a write to its base. PyTorch checks this before the key."""
     if input._grad_meta is not None and input._grad_meta.creation != ORDINARY and local.thread.grad:
         edge_of(input)
 
 
-def _whole_view(input: Any, steps: list[Step]) -> Any:
+def _whole_view(input: TensorBase, steps: list[Step]) -> Any:
     """All steps as one view. If nothing is recorded, the views in between are not needed."""
     result = plain(_taken(steps, input._array))
     make_view(result, input, partial(_taken, steps), ORDINARY)
@@ -166,7 +166,7 @@ def _basic(shape: Sequence[int], keys: tuple[Any, ...]) -> list[Step] | None:
     return steps
 
 
-def _parse(input: Any, keys: tuple[Any, ...]) -> tuple[list[Step], tuple[Any, ...] | None]:
+def _parse(input: TensorBase, keys: tuple[Any, ...]) -> tuple[list[Step], tuple[Any, ...] | None]:
     """The chain of views of a key, and the index arrays of the last view (None if the key has no arrays)."""
     shape = input._array.shape
     items: list[Any] = []
@@ -262,7 +262,7 @@ def _item(key: Any) -> Any:
     return key.__index__()
 
 
-def _as_index(array: np.ndarray[Any, Any]) -> Any:
+def _as_index(array: Array) -> Any:
     """A NumPy array, or an array made from a list, as an index."""
     if array.dtype.kind in "OUS":
         raise TypeError("new(): invalid data type: an index consists of ints or bools")
@@ -280,7 +280,7 @@ def delitem(input: Any, key: Any) -> NoReturn:
 
 
 @public(name="__setitem__", method=True)
-def setitem(input: Any, key: Any, value: Any) -> None:
+def setitem(input: TensorBase, key: Any, value: Any) -> None:
     """Write a number or a tensor over the part that a key names. The values are cast to the dtype of `input`.
 
     Raises RuntimeError if the shape does not fit, and if autograd cannot record the write.
@@ -320,7 +320,7 @@ def setitem(input: Any, key: Any, value: Any) -> None:
     written(input)
 
 
-def _record(input: Any, steps: list[Step], arrays: tuple[Any, ...] | None, value: Any) -> None:
+def _record(input: TensorBase, steps: list[Step], arrays: tuple[Any, ...] | None, value: TensorBase) -> None:
     """Record the write as operations on a chain of views."""
     target = input
     for call, _, options in steps:
@@ -340,7 +340,7 @@ def _record(input: Any, steps: list[Step], arrays: tuple[Any, ...] | None, value
         over(arithmetic.copy, target, value, into=overwrite)
 
 
-def _stripped(value: Any, always: bool = True) -> Any:
+def _stripped(value: TensorBase, always: bool = True) -> Any:
     """`value` without leading dimensions of size 1. Unless `always`, a value without such dimensions stays itself."""
     shape = value._array.shape
     lead = _leading_ones(shape)
@@ -370,7 +370,7 @@ def _number(dtype: np.dtype[Any], value: Any) -> Any:
 # Views by number and range
 
 @public("select(Tensor input, int dim, int index)", method=True)
-def select(input: Any, dim: int, index: int) -> Any:
+def select(input: TensorBase, dim: int, index: int) -> Any:
     """A view of the slice number `index` along `dim`, without this dimension."""
     shape = array_of("select", input).shape
     if not shape:
@@ -383,7 +383,7 @@ def select(input: Any, dim: int, index: int) -> Any:
 
 @public("narrow(Tensor input, int dim, Tensor start, int length)",
         "narrow(Tensor input, int dim, int start, int length)", method=True)
-def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
+def narrow(input: TensorBase, dim: int, start: Any, length: int) -> Any:
     """A view of `length` slices along `dim`, from number `start` on. Raises if they leave the dimension."""
     shape = array_of("narrow", input).shape
     if not shape:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import BOOL_, C_NAMES, I64, dtype as torch_dtype
+from ....foundations.dtypes import BOOL_, C_NAMES, I64, Array, dtype as torch_dtype
 from ....foundations.errors import noted, warn
 from ....foundations.modes import local
 from ....kernels.indexing import gathering as elements, indexing as kernels
@@ -30,7 +30,7 @@ _masked_select = recorded(ops.masked_select)
 
 # Several dimensions
 
-def _check_rank(target: Any, values: Any, indices: tuple[Any, ...], accumulate: bool) -> None:
+def _check_rank(target: Array, values: Any, indices: tuple[Any, ...], accumulate: bool) -> None:
     """Raises RuntimeError for values of more dimensions than the places have, which NumPy takes if the first is 1."""
     one = not accumulate and values.size == 1 and kernels.by_mask(indices)
     if values.ndim > 1 and values.shape[0] == 1 and not one:
@@ -39,7 +39,7 @@ def _check_rank(target: Any, values: Any, indices: tuple[Any, ...], accumulate: 
             raise error
 
 
-def put(call: Call, input: Any, indices: tuple[Any, ...], values: Any, accumulate: bool) -> Any:
+def put(call: Call, input: TensorBase, indices: tuple[Any, ...], values: TensorBase, accumulate: bool) -> Any:
     """`index_put` with arrays as indices. It writes in place if `call` is `over`."""
     array = array_of("index_put", values, "values", 3)
     if call is over:
@@ -48,13 +48,13 @@ def put(call: Call, input: Any, indices: tuple[Any, ...], values: Any, accumulat
     return call(ops.index_put, input, values, indices, accumulate, into=kernels.put_into)
 
 
-def check_apart(target: Any, values: Any, indices: tuple[Any, ...]) -> None:
+def check_apart(target: Array, values: Any, indices: tuple[Any, ...]) -> None:
     """Raises RuntimeError if target and values share memory, unless a mask writes a single number."""
     if values.size != 1 or not kernels.by_mask(indices):
         refuse_overlap(target, values, whole=True)
 
 
-def check_put(target: Any, values: Any, indices: Any, accumulate: bool) -> None:
+def check_put(target: Array, values: Any, indices: Any, accumulate: bool) -> None:
     """Raises RuntimeError for values of another dtype, after a check of the shapes. One value for a mask is cast."""
     if values.dtype != target.dtype:
         one = not accumulate and values.size == 1 and kernels.by_mask(indices)
@@ -69,7 +69,7 @@ def check_put(target: Any, values: Any, indices: Any, accumulate: bool) -> None:
                            f"destination and {have} for the source.")
 
 
-def _check_fit(target: Any, values: Any, bounds: bool, gaps: list[bool], *indices: Any) -> Any:
+def _check_fit(target: tuple[int, ...], values: tuple[int, ...], bounds: bool, gaps: list[bool], *indices: Any) -> Any:
     """Raises an error if the shape of the values does not fit the indices. `gaps` says which dims have no index."""
     given = iter(indices)
     error = kernels.misfit(target, tuple([None if gap else next(given) for gap in gaps]), values, bounds)
@@ -78,7 +78,7 @@ def _check_fit(target: Any, values: Any, bounds: bool, gaps: list[bool], *indice
     return indices[0] if indices else np.empty(0)
 
 
-def static_index(array: Any) -> Any:
+def static_index(array: Array) -> Any:
     """A copy of an index, so that later writes cannot change it. Raises IndexError for a dtype that cannot index."""
     if array.dtype == I64 or array.dtype.kind == "b":
         return array.copy() if local.thread.transform is None else clone.run(array, "C")
@@ -93,7 +93,8 @@ def static_index(array: Any) -> Any:
 
 
 @twins("index_put(Tensor input, Tensors indices, Tensor values, bool accumulate=False)", strict=True, method=True)
-def index_put(call: Call, input: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
+def index_put(call: Call, input: TensorBase, indices: Sequence[Any], values: TensorBase,
+              accumulate: bool = False) -> Any:
     """A copy with `values` written, or with `accumulate` added, at the places that the indices name.
 
     There is one index tensor for each leading dimension. The index tensors broadcast.
@@ -114,7 +115,7 @@ index_put_ = index_put.written
 
 @twins("masked_fill(Tensor input, Tensor mask, Tensor value)",
        "masked_fill(Tensor input, Tensor mask, Number value)", method=True)
-def masked_fill(call: Call, input: Any, mask: Any, value: Any) -> Any:
+def masked_fill(call: Call, input: TensorBase, mask: TensorBase, value: Any) -> Any:
     """A copy with a number where the mask is true. The tensor and the mask broadcast to one shape.
 
     >>> import retrograd as torch
@@ -137,7 +138,7 @@ def masked_fill(call: Call, input: Any, mask: Any, value: Any) -> Any:
 
 
 @public("masked_select(Tensor input, Tensor mask, out)", out=rule(exact=SCALAR, overlap=APART), method=True)
-def masked_select(input: Any, mask: Any) -> Any:
+def masked_select(input: TensorBase, mask: TensorBase) -> Any:
     """A vector of the elements where the mask is true. The tensor and the mask broadcast to one shape."""
     if array_of("masked_select", mask, "mask", 2).dtype.kind != "b":
         raise noted(RuntimeError("masked_select: expected BoolTensor for mask"), given=f"{mask.dtype}")

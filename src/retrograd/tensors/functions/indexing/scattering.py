@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import I64, refuse
+from ....foundations.dtypes import I64, Array, refuse
 from ....foundations.errors import noted
 from ....kernels.indexing import gathering as elements, scattering as kernels
 from ....kernels.shape import clash
 from ....ops.basic import beyond
 from ....ops.indexing import indexing, scattering as ops
+from ....tensors.state.base import TensorBase
 from ...arguments.dims import array_of, as_int, axis_of
 from ...arguments.options import refuse_complex_gradient
 from ...recording.inplace import over
@@ -42,7 +43,7 @@ _INDEX = {"prod": ops.index_prod, "mean": ops.index_mean, "amax": ops.index_extr
     "scatter_reduce(Tensor input, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True, Tensor "
     "out=None)",
     out=rule(exact=EXACT, overlap=TARGET), strict=True, method=True)
-def scatter_reduce(call: Call, input: Any, dim: int, index: Any, src: Any, reduce: str, *,
+def scatter_reduce(call: Call, input: TensorBase, dim: int, index: TensorBase, src: TensorBase, reduce: str, *,
                    include_self: bool = True) -> Any:
     """A copy with elements of `src` combined with the elements along `dim` that `index` names: for a matrix and dim 0,
     `src[i, j]` with `out[index[i, j], j]`.
@@ -73,7 +74,7 @@ def scatter_reduce(call: Call, input: Any, dim: int, index: Any, src: Any, reduc
 
 # Slice by slice along one dimension
 
-def _check_kind(array: Any, reduce: str, include_self: bool) -> None:
+def _check_kind(array: Array, reduce: str, include_self: bool) -> None:
     """Raises NotImplementedError for dtypes without a kernel in PyTorch. Vectors have a kernel of their own."""
     if not include_self:
         refuse(array.dtype, "index_reduce_func_exclude_input_init", "cb")
@@ -89,7 +90,7 @@ def _check_kind(array: Any, reduce: str, include_self: bool) -> None:
     "index_reduce(Tensor input, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True, Tensor "
     "out=None)",
     out=rule(exact=EXACT, overlap=TARGET), strict=True, method=True)
-def index_reduce(call: Call, input: Any, dim: int, index: Any, source: Any, reduce: str, *,
+def index_reduce(call: Call, input: TensorBase, dim: int, index: TensorBase, source: TensorBase, reduce: str, *,
                  include_self: bool = True) -> Any:
     """A copy with the slices of `source` combined with the slices along `dim` that `index` names.
 
@@ -116,7 +117,7 @@ def index_reduce(call: Call, input: Any, dim: int, index: Any, source: Any, redu
 # By a mask, and by number
 
 @twins("masked_scatter(Tensor input, Tensor mask, Tensor source)", method=True)
-def masked_scatter(call: Call, input: Any, mask: Any, source: Any) -> Any:
+def masked_scatter(call: Call, input: TensorBase, mask: TensorBase, source: TensorBase) -> Any:
     """A copy with the first elements of `source`, in order, where the mask is true.
 
     The tensor and the mask broadcast to one shape. Raises RuntimeError if the source has too few elements.
@@ -139,7 +140,7 @@ def masked_scatter(call: Call, input: Any, mask: Any, source: Any) -> Any:
 
 
 @twins("put(Tensor input, Tensor index, Tensor source, bool accumulate=False)", method=True)
-def put(call: Call, input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+def put(call: Call, input: TensorBase, index: TensorBase, source: TensorBase, accumulate: bool = False) -> Any:
     """A copy with elements of `source` written, or with `accumulate` added, at places given in row-major order.
 
     Negative indices count from the end. `source` has as many elements as `index`.
@@ -159,7 +160,7 @@ def put(call: Call, input: Any, index: Any, source: Any, accumulate: bool = Fals
     return call(indexing.put, input, source, index, bool(accumulate), into=elements.put_over)
 
 
-def _spread(axis: int, shape: tuple[int, ...], numbers: Any) -> Any:
+def _spread(axis: int, shape: tuple[int, ...], numbers: Array) -> Any:
     """The numbers along an axis, expanded to the shape."""
     return np.broadcast_to(numbers.reshape(-1, *(1,) * (len(shape) - 1 - axis)), shape)
 
@@ -169,7 +170,7 @@ def _spread(axis: int, shape: tuple[int, ...], numbers: Any) -> Any:
 @public(
     out=rule(exact="nonzero_static: Expected out tensor to have scalar type {result} but got scalar type{out}",
         overlap=APART, gradient=UNASKED), method=True)
-def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
+def nonzero_static(input: TensorBase, *, size: int, fill_value: int = -1) -> Any:
     """The indices of the first `size` elements that are not 0, one row each. Other rows hold `fill_value`."""
     array = array_of("nonzero_static", input)
     count = as_int("nonzero_static", size, "size")
@@ -178,7 +179,7 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
     return plain(beyond(partial(_first_places, count, as_int("nonzero_static", fill_value, "fill_value")), array))
 
 
-def _first_places(count: int, fill_value: int, array: Any) -> Any:
+def _first_places(count: int, fill_value: int, array: Array) -> Any:
     """The indices of the first elements that are not 0."""
     rows = np.full((count, array.ndim), fill_value, np.int64)
     found = np.argwhere(array)[:count]

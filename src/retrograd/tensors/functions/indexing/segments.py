@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import letter, require, unimplemented
+from ....foundations.dtypes import Array, letter, require, unimplemented
 from ....kernels.indexing.scattering import segments_of
 from ....ops.basic import beyond
 from ....ops.indexing import segments as ops
@@ -72,7 +72,7 @@ def _bounds(array: Any, lengths: Any, offsets: Any, dim: int, unsafe: bool) -> A
     return beyond(partial(_ends, name, array.shape[dim], unsafe), given)
 
 
-def _ends(name: str, size: int, unsafe: bool, given: Any) -> Any:
+def _ends(name: str, size: int, unsafe: bool, given: Array) -> Any:
     """`_bounds` of lengths or offsets of the right shape. Raises RuntimeError if their numbers do not fit."""
     lengths = name == "lengths"
     if lengths:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .... import return_types
-from ....foundations.dtypes import BOOL_, C_NAMES
+from ....foundations.dtypes import BOOL_, C_NAMES, dtype as torch_dtype
 from ....kernels.reductions import nonempty
 from ....ops import reductions, scans
 from ....ops.framework import Op
@@ -39,7 +39,7 @@ def _extreme(name: str, of_all: Any, along: Any, pairwise: np.ufunc, largest: bo
     """max or min."""
     of_all, along, named = recorded(of_all), recorded(along), getattr(return_types, name)
 
-    def asked(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Rule:
+    def asked(input: TensorBase, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Rule:
         if isinstance(dim, TensorBase) or other is not None:
             return rule(blame=f"{name}imum")
         return _EXTREME if dim is None else rule(exact=EXACT)
@@ -53,7 +53,7 @@ def _extreme(name: str, of_all: Any, along: Any, pairwise: np.ufunc, largest: bo
             doc=f"The {word} element; with `dim`, the {word} elements along it, as `(values, indices)`.\n\n    Of two "
                 f"tensors, it is the {word} of each pair of elements. Elements that tie share the gradient. With "
                 "`dim`, the first of them gets the gradient and the index.")
-    def function(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+    def function(input: TensorBase, dim: Any = None, keepdim: bool = False, *, other: TensorBase | None = None) -> Any:
         array = array_of(name, input)
         if isinstance(dim, TensorBase) or other is not None:
             return pairwise(input, dim if other is None else other)
@@ -88,7 +88,7 @@ def _middle(name: str, of_all: Any, along: Any, ignore_nan: bool) -> Callable[..
     """median or nanmedian."""
     of_all, along, named = recorded(of_all), recorded(along), getattr(return_types, name)
 
-    def asked(input: Any, dim: int | None = None, keepdim: bool = False) -> Rule:
+    def asked(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> Rule:
         if dim is None:
             raise TypeError(f"{name}() missing 1 required positional arguments: \"dim\"")
         return _MIDDLE
@@ -100,7 +100,7 @@ def _middle(name: str, of_all: Any, along: Any, ignore_nan: bool) -> Callable[..
         "The median of all elements; with `dim`, the medians along it, as `(values, indices)`.\n\n    Of an even "
         "number of elements it is the lower of the two in the middle. "
         f"{'Elements that are nan are ignored.' if ignore_nan else 'If an element is nan, the result is nan.'}")
-    def function(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    def function(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> Any:
         array = array_of(name, input)
         if dim is None:
             return of_all(input, ignore_nan)
@@ -117,7 +117,7 @@ nanmedian = _middle("nanmedian", ops.nanmedian, ops.nanmedian_dim, True)
     "mode(Tensor input, int dim=-1, bool keepdim=False, *, Tensors out=None) -> (Tensor values, Tensor indices)",
     out=rule(overlap=APART, exact=("expected scalar type '{result}' but got '{out}' for values output", "expected "
         "scalar type '{result}' but got '{out}' for indices output")), method=True)
-def mode(input: Any, dim: int = -1, keepdim: bool = False) -> return_types.mode:
+def mode(input: TensorBase, dim: int = -1, keepdim: bool = False) -> return_types.mode:
     """The most frequent elements along `dim`, as `(values, indices)`. If there are several, the smallest."""
     place = axis_of("mode", dim, array_of("mode", input).ndim)
     return return_types.mode(_mode(input, place, flag("mode", keepdim)))
@@ -128,7 +128,7 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False) -> return_types.mode:
     "-> (Tensor values, Tensor indices)",
     out=rule(overlap=APART, exact=("output values must be of same type as input", "output indices must be of scalar "
         "type {result}")), method=True)
-def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> return_types.kthvalue:
+def kthvalue(input: TensorBase, k: int, dim: int = -1, keepdim: bool = False) -> return_types.kthvalue:
     """The k-th smallest elements along `dim`, counted from 1, as `(values, indices)`.
 
     Raises RuntimeError if there are fewer than k elements, and IndexError if there are no elements.
@@ -146,7 +146,7 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> return
     "-> (Tensor values, Tensor indices)",
     "sort(Tensor input, int dim=-1, bool descending=False, *, Tensors out=None) -> (Tensor values, Tensor indices)",
     out=rule(exact=EXACT), method=True)
-def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool | None = None) -> return_types.sort:
+def sort(input: TensorBase, dim: int = -1, descending: bool = False, stable: bool | None = None) -> return_types.sort:
     """The elements sorted along `dim`, as `(values, indices)`. Equal elements keep their order; nan counts as largest.
 
     >>> import retrograd as torch
@@ -163,13 +163,13 @@ def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool | Non
     "argsort(Tensor input, int dim=-1, bool descending=False)",
     out=rule(exact=EXACT, blame="sort"),
     strict=True, method=True)
-def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+def argsort(input: TensorBase, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
     """The indices that sort the tensor along `dim`. See `sort`."""
     return sort(input, dim, descending)[1]
 
 
 @public("msort(Tensor input, out)", out=rule(exact=EXACT, blame="sort"), method=True)
-def msort(input: Any) -> Any:
+def msort(input: TensorBase) -> Any:
     """The elements sorted along the first dimension."""
     return sort(input, 0)[0]
 
@@ -179,7 +179,7 @@ def msort(input: Any) -> Any:
     "-> (Tensor values, Tensor indices)",
     out=rule(exact=EXACT),
     strict=True, method=True)
-def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> return_types.topk:
+def topk(input: TensorBase, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> return_types.topk:
     """The k largest elements along `dim`, sorted, as `(values, indices)`; the smallest if `largest` is False.
 
     Raises RuntimeError if there are fewer than k elements.
@@ -205,7 +205,7 @@ def _cumulative(op: Op, doc: str) -> tuple[Callable[..., Any], Callable[..., Any
 
     @public(f"{name}(Tensor input, int dim, *, dtype dtype=None, Tensor out=None)", name=name, doc=doc,
             out=rule(typed=True, kernel=("{name}_out_cpu", "iufc")), method=True)
-    def function(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    def function(input: TensorBase, dim: int, *, dtype: torch_dtype | None = None) -> Any:
         axis = axis_of(name, dim, array_of(name, input).ndim)
         if dtype is not None:
             refuse_bool(element_type(name, dtype))
@@ -213,7 +213,7 @@ def _cumulative(op: Op, doc: str) -> tuple[Callable[..., Any], Callable[..., Any
 
     @public(f"{name}_(Tensor input, int dim, *, dtype dtype=None)", name=f"{name}_", method=True,
             doc=f"`{name}`, written over the tensor itself.")
-    def written(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    def written(input: TensorBase, dim: int, *, dtype: torch_dtype | None = None) -> Any:
         have = array_of(name, input).dtype
         axis, target = axis_of(name, dim, input._array.ndim), have if dtype is None else element_type(name, dtype)
         refuse_bool(target)
@@ -238,7 +238,7 @@ cumprod, cumprod_ = _cumulative(
 
 @public("logcumsumexp(Tensor input, int dim, out)", out=rule(exact="expected scalar_type {result} but found {out}"),
         method=True)
-def logcumsumexp(input: Any, dim: int) -> Any:
+def logcumsumexp(input: TensorBase, dim: int) -> Any:
     """The logarithms of the running sums of exp(input) along `dim`, computed without overflow."""
     return _logcumsumexp(input, axis_of("logcumsumexp", dim, array_of("logcumsumexp", input).ndim))
 
@@ -250,7 +250,7 @@ def _running(name: str, op: Any, largest: bool) -> Callable[..., Any]:
             out=rule(exact="expected scalar_type {result} but found {out}", overlap=FREE, repeated=True),
             doc=f"The running {'maxima' if largest else 'minima'} along `dim`, as `(values, indices)`. "
                         "Of equal elements, the index is that of the last.")
-    def function(input: Any, dim: int) -> Any:
+    def function(input: TensorBase, dim: int) -> Any:
         array = array_of(name, input)
         ndim = array.ndim
         if not array.size:                                   # without elements, PyTorch accepts any dim
@@ -269,7 +269,7 @@ cummax, cummin = _running("cummax", scans.cummax, True), _running("cummin", scan
     "nonzero(Tensor input, *, bool as_tuple=False, out)",
     out=rule(exact="nonzero: Expected out tensor to have scalar type {result} but got scalar type{out}", overlap=APART,
         gradient=UNASKED), method=True)
-def nonzero(input: Any, *, as_tuple: bool = False) -> TensorBase | Any:
+def nonzero(input: TensorBase, *, as_tuple: bool = False) -> TensorBase | Any:
     """The indices of the elements that are not 0, one row each; with `as_tuple`, one tensor for each dimension.
 
     >>> import retrograd as torch
@@ -282,13 +282,13 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> TensorBase | Any:
 
 
 @public("argwhere(Tensor input)", method=True)
-def argwhere(input: Any) -> Any:
+def argwhere(input: TensorBase) -> Any:
     """The indices of the elements that are not 0, one row each."""
     return nonzero(input)
 
 
 @public("bincount(Tensor input, Tensor weights=None, int minlength=0)", method=True)
-def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
+def bincount(input: TensorBase, weights: TensorBase | None = None, minlength: int = 0) -> Any:
     """How often each of 0, 1, 2 … occurs in a 1-d tensor of ints, or the sum of its `weights`. At least `minlength`
     counts."""
     array_of("bincount", input)
@@ -296,7 +296,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
 
 
 def _np_cumulative(function: Callable[..., Any]) -> Callable[..., Any]:
-    def cumulative(a: Any, axis: int | None = None, dtype: Any = None) -> Any:
+    def cumulative(a: Any, axis: int | None = None, dtype: torch_dtype | None = None) -> Any:
         return function(a, axis, dtype=dtype) if axis is not None else function(np.reshape(a, (-1,)), 0, dtype=dtype)
 
     return cumulative

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import dtype as torch_dtype, of_scalar
+from ....foundations.dtypes import Array, dtype as torch_dtype, of_scalar
 from ....foundations.errors import noted
 from ....ops.indexing import sorting as ops
 from ...arguments.dims import array_of, axis_of
@@ -23,7 +23,7 @@ _unique_consecutive, _isin = recorded(ops.unique_consecutive), recorded(ops.isin
 
 
 @public(method=True)
-def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
+def unique(input: TensorBase, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
            dim: int | None = None) -> TensorBase | Any:
     """The distinct elements, sorted, or the distinct slices along `dim`. Each nan counts as distinct.
 
@@ -45,7 +45,7 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
 
 
 @public("_unique2(Tensor input, bool sorted=True, bool return_inverse=False, bool return_counts=False)")
-def _unique2(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False) -> Any:
+def _unique2(input: TensorBase, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False) -> Any:
     """The distinct elements, the places of all elements among them, and their counts. The last two are empty unless
     asked for.
     """
@@ -54,7 +54,7 @@ def _unique2(input: Any, sorted: bool = True, return_inverse: bool = False, retu
 
 
 @public("unique_dim(Tensor input, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False)")
-def unique_dim(input: Any, dim: int, sorted: bool = True, return_inverse: bool = False,
+def unique_dim(input: TensorBase, dim: int, sorted: bool = True, return_inverse: bool = False,
                return_counts: bool = False) -> Any:
     """The distinct slices along a dim, the places of all slices among them, and their counts. All three are given."""
     values, inverse, counts = _unique_dim(input, _axis(array_of("unique_dim", input), dim))
@@ -62,13 +62,13 @@ def unique_dim(input: Any, dim: int, sorted: bool = True, return_inverse: bool =
 
 
 @public("_unique(Tensor input, bool sorted=True, bool return_inverse=False)")
-def _unique(input: Any, sorted: bool = True, return_inverse: bool = False) -> Any:
+def _unique(input: TensorBase, sorted: bool = True, return_inverse: bool = False) -> Any:
     """The distinct elements and the places of all elements among them, which are empty unless asked for."""
     return _unique_elements(input, bool(return_inverse))[:2]
 
 
 @public(method=True)
-def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: bool = False,
+def unique_consecutive(input: TensorBase, return_inverse: bool = False, return_counts: bool = False,
                        dim: int | None = None) -> TensorBase | Any:
     """The elements, or slices along `dim`, without repetitions of the element before. See `unique`."""
     array = array_of("unique_consecutive", input)
@@ -76,7 +76,7 @@ def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: 
     return _wanted(found, return_inverse, return_counts)
 
 
-def _axis(array: Any, dim: int) -> int:
+def _axis(array: Array, dim: int) -> int:
     axis = axis_of("unique", dim, array.ndim)
     if not array.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")

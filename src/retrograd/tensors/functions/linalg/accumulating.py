@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....foundations.dtypes import DIFFERENTIABLE, dtype as torch_dtype, legacy, letter
+from ....foundations.dtypes import DIFFERENTIABLE, Array, dtype as torch_dtype, legacy, letter
 from ....foundations.errors import noted
 from ....ops.linalg import matrix as ops
+from ....tensors.state.base import TensorBase
 from ...arguments.dims import axis_of
 from ...arguments.options import number
 from ...recording.inplace import over
@@ -27,7 +28,7 @@ def _same_types(x: Any, mat1: Any, mat2: Any) -> None:
             "shapes#matrix-dtypes", because=REMEDY)
 
 
-def _check_addmm(x: Any, mat1: Any, mat2: Any) -> None:
+def _check_addmm(x: Array, mat1: Array, mat2: Array) -> None:
     _same_types(x, mat1, mat2)
     for name, matrix in (("mat1", mat1), ("mat2", mat2)):
         if matrix.ndim != 2:
@@ -35,19 +36,19 @@ def _check_addmm(x: Any, mat1: Any, mat2: Any) -> None:
     if mat1.shape[1] != mat2.shape[0]:
         raise noted(
             RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({dimensions(mat1)} and {dimensions(mat2)})"),
-            "shapes#matrix-shapes", because="the columns of the first must be as many as the rows of the second")
+            "shapes#matrix-shapes", because="the first matrix needs as many columns as the second has rows")
     expanded(x, (mat1.shape[0], mat2.shape[1]))
     if mat1.size:
         refuse_bool("addmm_impl_cpu_", mat2)
 
 
-def _product_shape(batch1: Any, batch2: Any) -> tuple[int, int, int]:
+def _product_shape(batch1: Array, batch2: Array) -> tuple[int, int, int]:
     """The shape of the products. Raises IndexError if an operand lacks one of these dims; PyTorch checks this first."""
     stack, rows = (batch1.shape[axis_of("bmm", dim, batch1.ndim)] for dim in (0, 1))
     return stack, rows, batch2.shape[axis_of("bmm", 2, batch2.ndim)]
 
 
-def _check_baddbmm(x: Any, batch1: Any, batch2: Any) -> None:
+def _check_baddbmm(x: Array, batch1: Array, batch2: Array) -> None:
     expanded(x, _product_shape(batch1, batch2))
     if x.dtype is not batch1.dtype:
         names = [torch_dtype.of[array.dtype].legacy.lower() for array in (x, batch1, batch2)]
@@ -57,7 +58,7 @@ def _check_baddbmm(x: Any, batch1: Any, batch2: Any) -> None:
     check_stacks(batch1, batch2, "baddbmm")
 
 
-def _check_addbmm(x: Any, batch1: Any, batch2: Any) -> None:
+def _check_addbmm(x: Array, batch1: Array, batch2: Array) -> None:
     expanded(x, _product_shape(batch1, batch2)[1:])
     for i, array in enumerate((batch1, batch2), 1):
         if array.ndim != 3:
@@ -72,7 +73,7 @@ def _check_addbmm(x: Any, batch1: Any, batch2: Any) -> None:
     refuse_bool("addmm_impl_cpu_", batch2)
 
 
-def _refuse_resizing(x: Any, first: Any, second: Any) -> None:
+def _refuse_resizing(x: Array, first: Array, second: Array) -> None:
     """Raises RuntimeError if the product has another shape than `x`. Another check reports factors that do not fit."""
     shape = (*first.shape[:-1], *second.shape[first.ndim - 1:])
     if x.shape != shape and first.ndim > 1 and first.shape[-1:] == second.shape[first.ndim - 2:first.ndim - 1]:
@@ -88,7 +89,8 @@ def _factors(name: str, beta: Any, alpha: Any) -> tuple[Any, Any]:
     "addmm(Tensor input, Tensor mat1, Tensor mat2, *, Number beta=1, Number alpha=1, Tensor out=None)",
     "addmm(Tensor input, Tensor mat1, Tensor mat2, dtype out_dtype, *, Number beta=1, Number alpha=1, Tensor out=None)",
     out=rule(exact=EXACT, overlap=ADDEND), method=True)
-def addmm(call: Call, input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+def addmm(call: Call, input: TensorBase, mat1: TensorBase, mat2: TensorBase, *, beta: float = 1,
+          alpha: float = 1) -> Any:
     """beta * input + alpha * mat1 @ mat2, for matrices of shapes (n, m) and (m, k). `input` broadcasts to (n, k).
 
     If `beta` is 0, the values of `input` are ignored, nan too. Raises RuntimeError if the sizes do not fit or the
@@ -113,7 +115,8 @@ def addmm(call: Call, input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alph
     "baddbmm(Tensor input, Tensor batch1, Tensor batch2, dtype out_dtype, *, Number beta=1, Number alpha=1, Tensor "
     "out=None)",
     out=rule(exact=EXACT, overlap=ADDEND), method=True)
-def baddbmm(call: Call, input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+def baddbmm(call: Call, input: TensorBase, batch1: TensorBase, batch2: TensorBase, *, beta: float = 1,
+            alpha: float = 1) -> Any:
     """beta * input + alpha * batch1 @ batch2, for stacks of matrices of shapes (b, n, m) and (b, m, k).
 
     `input` broadcasts to (b, n, k). Raises RuntimeError if the sizes do not fit or the dtypes differ.
@@ -128,7 +131,8 @@ def baddbmm(call: Call, input: Any, batch1: Any, batch2: Any, *, beta: float = 1
     "addbmm(Tensor input, Tensor batch1, Tensor batch2, *, Number beta=1, Number alpha=1, Tensor out=None)",
     out=rule(exact="self and mat2 must have the same dtype, but got {out} and {result}", overlap=ADDEND, notice=""),
     method=True)
-def addbmm(call: Call, input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+def addbmm(call: Call, input: TensorBase, batch1: TensorBase, batch2: TensorBase, *, beta: float = 1,
+           alpha: float = 1) -> Any:
     """beta * input + alpha * the sum over b of batch1[b] @ batch2[b]: the result has shape (n, k).
 
     The stacks have shapes (b, n, m) and (b, m, k). Raises RuntimeError if the sizes do not fit or the dtypes differ.
@@ -140,7 +144,7 @@ def addbmm(call: Call, input: Any, batch1: Any, batch2: Any, *, beta: float = 1,
 @twins(
     "addmv(Tensor input, Tensor mat, Tensor vec, *, Number beta=1, Number alpha=1, Tensor out=None)",
     out=rule(exact=EXACT, overlap=ADDEND), method=True)
-def addmv(call: Call, input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+def addmv(call: Call, input: TensorBase, mat: TensorBase, vec: TensorBase, *, beta: float = 1, alpha: float = 1) -> Any:
     """beta * input + alpha * mat @ vec, for a matrix (n, m) and a vector (m,); `input` broadcasts to (n,).
 
     Raises RuntimeError if the sizes do not fit or the dtypes differ.
@@ -157,7 +161,8 @@ addmv_ = addmv.written
 @twins(
     "addr(Tensor input, Tensor vec1, Tensor vec2, *, Number beta=1, Number alpha=1, Tensor out=None)",
     out=ELEMENTWISE, method=True)
-def addr(call: Call, input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+def addr(call: Call, input: TensorBase, vec1: TensorBase, vec2: TensorBase, *, beta: float = 1,
+         alpha: float = 1) -> Any:
     """beta * input + alpha * the outer product of vectors of n and m elements, in the common dtype.
 
     `input` broadcasts to (n, m). Raises RuntimeError if it does not, and for operands that are not vectors.

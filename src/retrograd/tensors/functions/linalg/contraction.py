@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ....foundations.dtypes import Array
 from ....foundations.errors import noted
 from ....kernels.layout import in_rows
 from ....ops import shape as shape_ops
@@ -88,7 +89,7 @@ def _check_sizes(equation: Equation, shapes: Sequence[tuple[int, ...]]) -> None:
                                    f"broadcast with previously seen size {seen[label]}")
 
 
-def _aligned(operand: Any, own: Sequence[Any], labels: Sequence[Any]) -> Any:
+def _aligned(operand: TensorBase, own: Sequence[Any], labels: Sequence[Any]) -> Any:
     """The operand with one dimension for each of `labels`, in their order. A label that it lacks has size 1."""
     at: dict[Any, int] = {}
     for label in own:
@@ -103,7 +104,7 @@ def _aligned(operand: Any, own: Sequence[Any], labels: Sequence[Any]) -> Any:
     return _permute(operand, tuple([at[label] for label in labels]))
 
 
-def _contracted(a: Any, b: Any, kept: int, ahead: list[int]) -> Any:
+def _contracted(a: TensorBase, b: TensorBase, kept: int, ahead: list[int]) -> Any:
     """The product of two aligned operands, summed over the dimensions that no later operand has.
 
     `ahead` counts, for each dimension, the operands that have it and are not multiplied yet.
@@ -127,7 +128,7 @@ def _contracted(a: Any, b: Any, kept: int, ahead: list[int]) -> Any:
     return _summed_product(a, b, both) if both else a * b
 
 
-def _summed_product(a: Any, b: Any, summed: list[int]) -> Any:
+def _summed_product(a: TensorBase, b: TensorBase, summed: list[int]) -> Any:
     """The sum of a * b over dimensions, as one product of stacks of matrices. These dimensions stay, with size 1."""
     plan = _matrices(a._array.shape, b._array.shape, tuple(summed))
     x = _permute(a, plan.left).reshape(plan.left_sizes)
@@ -164,7 +165,7 @@ def _matrices(left: tuple[int, ...], right: tuple[int, ...], summed: tuple[int, 
 
 
 @public(event="aten::tensordot")
-def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
+def tensordot(a: TensorBase, b: TensorBase, dims: Any = 2, out: TensorBase | None = None) -> Any:
     """The sum of products over the last `dims` dimensions of `a` and the first `dims` of `b`.
 
     `dims` may also be two lists of dimensions, one for each operand. The result has the other dimensions of `a`, then
@@ -180,7 +181,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
     return delivered("tensordot", asked, out, _tensordot(a, b, dims))
 
 
-def _tensordot(a: Any, b: Any, dims: Any) -> Any:
+def _tensordot(a: TensorBase, b: TensorBase, dims: Any) -> Any:
     x, y = array_of("tensordot", a, "a"), array_of("tensordot", b, "b", 2)
     dims_a, dims_b = _paired(x, y, dims)
     if x.dtype is not y.dtype:
@@ -201,7 +202,7 @@ def _tensordot(a: Any, b: Any, dims: Any) -> Any:
     return _as_matrices(a, b, summed_a, summed_b)
 
 
-def _paired(x: Any, y: Any, dims: Any) -> tuple[list[int], list[int]]:
+def _paired(x: Array, y: Array, dims: Any) -> tuple[list[int], list[int]]:
     """The dimensions to sum over, for each operand."""
     if isinstance(dims, TensorBase):                     # one element is a number, several are two lists
         dims = numbers_in(dims) if dims._array.size > 1 else int(numbers_in(dims.reshape(())))
@@ -221,7 +222,7 @@ def _paired(x: Any, y: Any, dims: Any) -> tuple[list[int], list[int]]:
     return [*range(-n, 0)], [*range(n)]
 
 
-def _as_matrices(a: Any, b: Any, summed_a: list[int], summed_b: list[int]) -> Any:
+def _as_matrices(a: TensorBase, b: TensorBase, summed_a: list[int], summed_b: list[int]) -> Any:
     """The contraction as a product of two matrices, or as a dot product if all dimensions are summed."""
     shape_a, shape_b = a._array.shape, b._array.shape
     free_a = [dim for dim in range(len(shape_a)) if dim not in summed_a]
@@ -238,7 +239,7 @@ def _as_matrices(a: Any, b: Any, summed_a: list[int], summed_b: list[int]) -> An
 
 
 @public("inner(Tensor input, Tensor other, out)", event="aten::inner", method=True)
-def inner(input: Any, other: Any, *, out: Any = None) -> Any:
+def inner(input: TensorBase, other: TensorBase, *, out: TensorBase | None = None) -> Any:
     """The sum of products over the last dimension of each operand: (*, n) and (+, n) give (*, +).
 
     If an operand has no dimensions, the result is the product. Raises RuntimeError if the last sizes differ.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .... import return_types
-from ....foundations.dtypes import F32, I64, legacy, letter
+from ....foundations.dtypes import F32, I64, Array, legacy, letter
 from ....foundations.errors import noted
 from ....kernels.linalg.solving import machine_epsilon
 from ....kernels.shape import common_shape
@@ -31,7 +31,7 @@ SINGULAR = ("The diagonal element {i} is zero, the inversion could not be comple
 
 
 @public("linalg_det(Tensor A, out)", out=rule(exact=EXACT, overlap=FREE, blame="_linalg_det"))
-def linalg_det(A: Any) -> Any:
+def linalg_det(A: TensorBase) -> Any:
     """The determinant of each square matrix: shape (*, n, n) gives (*).
 
     The gradient is right for singular matrices too. Raises RuntimeError if the matrices are not square, or their
@@ -42,7 +42,7 @@ def linalg_det(A: Any) -> Any:
 
 
 @public("det(Tensor input)", method=True)
-def det(input: Any) -> Any:
+def det(input: TensorBase) -> Any:
     """The determinant of each square matrix. See `torch.linalg.det`."""
     return linalg_det(input)
 
@@ -50,7 +50,7 @@ def det(input: Any) -> Any:
 @public(
     "linalg_slogdet(Tensor A, *, Tensors[2] out=None) -> (Tensor sign, Tensor logabsdet)",
     out=rule(exact=EXACT, overlap=FREE, blame="_linalg_slogdet"))
-def linalg_slogdet(A: Any) -> return_types.linalg_slogdet:
+def linalg_slogdet(A: TensorBase) -> return_types.linalg_slogdet:
     """The sign of each determinant (its phase if complex) and the logarithm of its absolute value: `(sign, logabsdet)`.
 
     These stay in range if the determinant itself is too large or too small for the dtype. A singular matrix gives
@@ -63,13 +63,13 @@ def linalg_slogdet(A: Any) -> return_types.linalg_slogdet:
 @public(
     "slogdet(Tensor input, *, Tensors[2] out=None) -> (Tensor sign, Tensor logabsdet)",
     out=rule(exact=EXACT, overlap=FREE, blame="_linalg_slogdet"), method=True)
-def slogdet(input: Any) -> return_types.slogdet:
+def slogdet(input: TensorBase) -> return_types.slogdet:
     """The sign of each determinant and the logarithm of its absolute value. See `torch.linalg.slogdet`."""
     return return_types.slogdet(linalg_slogdet(input))
 
 
 @public("logdet(Tensor input)", method=True)
-def logdet(input: Any) -> Any:
+def logdet(input: TensorBase) -> Any:
     """The logarithm of each determinant: nan for a negative determinant, -inf for 0.
 
     >>> import retrograd as torch
@@ -86,7 +86,7 @@ def logdet(input: Any) -> Any:
 @public(
     "linalg_inv_ex(Tensor A, *, bool check_errors=False, Tensors[2] out=None) -> (Tensor inverse, Tensor info)",
     out=rule(exact=EXACT, overlap=FREE, blame="linalg_inv_ex"))
-def linalg_inv_ex(A: Any, *, check_errors: bool = False) -> return_types.linalg_inv_ex:
+def linalg_inv_ex(A: TensorBase, *, check_errors: bool = False) -> return_types.linalg_inv_ex:
     """The inverse of each matrix, and its info: 0, or the number of the first diagonal element of U that is 0, from 1.
 
     The matrix is factored as LU. Raises `torch.linalg.LinAlgError` for a singular matrix only with `check_errors`.
@@ -99,7 +99,7 @@ def linalg_inv_ex(A: Any, *, check_errors: bool = False) -> return_types.linalg_
 
 
 @public("linalg_inv(Tensor A, out)", out=rule(exact=EXACT, overlap=FREE, blame="linalg_inv_ex"))
-def linalg_inv(A: Any) -> Any:
+def linalg_inv(A: TensorBase) -> Any:
     """The inverse of each square matrix. Raises `torch.linalg.LinAlgError` if a matrix is singular.
 
     >>> import retrograd as torch
@@ -113,7 +113,7 @@ def linalg_inv(A: Any) -> Any:
 
 
 @public("inverse(Tensor input, out)", out=rule(exact=EXACT, overlap=FREE, blame="linalg_inv_ex"), method=True)
-def inverse(input: Any) -> Any:
+def inverse(input: TensorBase) -> Any:
     """The inverse of each square matrix. See `torch.linalg.inv`."""
     return linalg_inv(input)
 
@@ -124,7 +124,8 @@ def inverse(input: Any) -> Any:
     "linalg_pinv(Tensor input, Tensor rcond, bool hermitian=False, out)",
     "linalg_pinv(Tensor input, float rcond, bool hermitian=False, out)",
     out=castable("linalg.pinv", "result"), strict=True)
-def linalg_pinv(input: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:
+def linalg_pinv(input: TensorBase, rcond: Any = None, hermitian: bool = False, *, atol: Any = None,
+                rtol: Any = None) -> Any:
     """The pseudoinverse of Moore and Penrose: shape (*, m, n) gives (*, n, m).
 
     Singular values of at most max(atol, rtol * the largest) count as 0. Both bounds are numbers, or both are tensors
@@ -140,7 +141,7 @@ def linalg_pinv(input: Any, rcond: Any = None, hermitian: bool = False, *, atol:
     return ops.pinv(input, *_bounds(array, atol, rtol if rcond is None else rcond), hermitian)
 
 
-def _bounds(array: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
+def _bounds(array: Array, atol: Any, rtol: Any) -> tuple[Any, Any]:
     """The absolute and the relative bound: singular values up to the larger bound count as 0.
 
     If neither is given, or the absolute bound is 0, the relative bound is the rounding error: the larger size of the
@@ -154,7 +155,7 @@ def _bounds(array: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
 
 
 @public("pinverse(Tensor input, float rcond=1e-15)", method=True)
-def pinverse(input: Any, rcond: Any = 1e-15) -> Any:
+def pinverse(input: TensorBase, rcond: float = 1e-15) -> Any:
     """The pseudoinverse. Singular values of at most `rcond` times the largest count as 0. See `torch.linalg.pinv`."""
     return linalg_pinv(input, rcond)
 
@@ -165,7 +166,7 @@ _NORMS = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
 
 
 @public("linalg_cond(Tensor input, Number p=None, out)", "linalg_cond(Tensor input, str p, out)")
-def cond(input: Any, p: Any = None, *, out: Any = None) -> Any:
+def cond(input: TensorBase, p: Any = None, *, out: TensorBase | None = None) -> Any:
     """The condition number of each matrix: the norm `p` of the matrix times the norm `p` of its inverse.
 
     For p = 2 (the default) and p = -2 it is the ratio of the extreme singular values. A singular matrix has the
@@ -185,7 +186,7 @@ def cond(input: Any, p: Any = None, *, out: Any = None) -> Any:
     return delivered("linalg_cond", asked, out, _condition(input, array, order))
 
 
-def _condition(input: Any, array: Any, order: Any) -> Any:
+def _condition(input: TensorBase, array: Array, order: Any) -> Any:
     if not array.size:
         if isinstance(order, str):
             check_square(f"linalg.cond(ord={order}): ", array)
@@ -205,7 +206,7 @@ def _condition(input: Any, array: Any, order: Any) -> Any:
     return nan_to_num(matrix_norm(input, order) * matrix_norm(inverse, order), math.inf, math.inf, -math.inf)
 
 
-def _checked_bounds(array: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
+def _checked_bounds(array: Array, atol: Any, rtol: Any) -> tuple[Any, Any]:
     """The absolute and the relative bound. Raises RuntimeError for complex bounds, and dtypes without a usual bound."""
     for which, bound in (("atol", atol), ("rtol", rtol)):
         if isinstance(bound, TensorBase) and bound._array.dtype.kind == "c":
@@ -223,8 +224,8 @@ def _checked_bounds(array: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
     "linalg_matrix_rank(Tensor input, *, float atol=None, float rtol=None, bool hermitian=False, Tensor out=None)",
     "linalg_matrix_rank(Tensor input, Tensor tol, bool hermitian=False, out)",
     "linalg_matrix_rank(Tensor input, float tol, bool hermitian=False, out)", strict=True)
-def matrix_rank(input: Any, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None,
-                out: Any = None) -> Any:
+def matrix_rank(input: TensorBase, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None,
+                out: TensorBase | None = None) -> Any:
     """The rank of each matrix: the number of singular values above `atol` and above `rtol` times the largest.
 
     Shape (*, m, n) gives (*), in int64 and without a gradient. With `hermitian` the absolute eigenvalues stand for the
@@ -244,7 +245,7 @@ def matrix_rank(input: Any, tol: Any = None, hermitian: bool = False, *, atol: A
                      plain(ranks))
 
 
-def _ranks(values: Any, absolute: Any, relative: Any) -> Any:
+def _ranks(values: Array, absolute: Any, relative: Any) -> Any:
     """For each matrix, the number of values above both bounds."""
     values = np.abs(values)
     for bound in (absolute, relative):

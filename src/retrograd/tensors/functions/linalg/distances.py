@@ -10,6 +10,7 @@ from ....foundations.errors import noted, warn_once
 from ....kernels.shape import common_shape
 from ....ops import shape as shape_ops
 from ....ops.linalg import norms as ops
+from ....tensors.state.base import TensorBase
 from ...arguments.dims import array_of, axis_of
 from ...recording.out_rules import APART, EXACT, rule
 from ...recording.public import public
@@ -20,7 +21,7 @@ _NO_DIM = ("Using torch.cross without specifying the dim arg is deprecated.\nPle
 
 
 @public("cross(Tensor input, Tensor other, int dim=None, out)", method=True)
-def cross(input: Any, other: Any, dim: int | None = None, *, out: Any = None) -> Any:
+def cross(input: TensorBase, other: TensorBase, dim: int | None = None, *, out: TensorBase | None = None) -> Any:
     """The cross products of vectors of length 3 along `dim`; without `dim`, along the first dim of size 3.
 
     Raises RuntimeError if there is no dim of size 3, and if the operands differ in dtype or in the number of dims.
@@ -36,7 +37,7 @@ def cross(input: Any, other: Any, dim: int | None = None, *, out: Any = None) ->
 
 @public("linalg_cross(Tensor input, Tensor other, *, int dim=-1, Tensor out=None)",
         out=rule(exact=EXACT, overlap=APART, blame="linalg_cross"), name="cross")
-def linalg_cross(input: Any, other: Any, *, dim: int = -1) -> Any:
+def linalg_cross(input: TensorBase, other: TensorBase, *, dim: int = -1) -> Any:
     """The cross products of vectors of length 3 along `dim`; the other dims broadcast.
 
     Raises RuntimeError if the operands differ in dtype or in the number of dims, or `dim` does not have size 3.
@@ -71,7 +72,8 @@ _MODES = {"use_mm_for_euclid_dist_if_necessary": None, "use_mm_for_euclid_dist":
 
 
 @public()
-def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:
+def cdist(x1: TensorBase, x2: TensorBase, p: float = 2.0,
+          compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:
     """The p-norm of the difference of each row of `x1` and each row of `x2`: (…, n, m) and (…, k, m) give (…, n, k).
 
     For p = 2 and more than 25 rows, or if `compute_mode` asks for it, the distances come from a product of matrices,
@@ -115,7 +117,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
 
 
 @public("pdist(Tensor input, float p=2.)")
-def pdist(input: Any, p: float = 2) -> Any:
+def pdist(input: TensorBase, p: float = 2) -> Any:
     """The p-norm of the difference of each row of a matrix and each later row: (n, m) gives (n * (n - 1) / 2,).
 
     Raises RuntimeError if the input is not a matrix of floating-point numbers, and for a negative p.

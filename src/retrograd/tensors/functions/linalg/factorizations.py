@@ -11,6 +11,7 @@ from .... import return_types
 from ....foundations.dtypes import legacy, letter
 from ....foundations.errors import warn_once
 from ....ops.linalg import factorizations as ops, singular_values
+from ....tensors.state.base import TensorBase
 from ...recording.out_rules import EXACT, FREE, UNDERIVED, castable, rule
 from ...recording.public import public
 from ...state.base import followed
@@ -29,7 +30,7 @@ _INDEFINITE = ("The factorization could not be completed because the input is no
     "linalg_cholesky_ex(Tensor input, *, bool upper=False, bool check_errors=False, Tensors[2] out=None) "
     "-> (Tensor L, Tensor info)",
     out=rule(exact=EXACT, overlap=FREE, blame="linalg_cholesky_ex"))
-def linalg_cholesky_ex(input: Any, *, upper: bool = False,
+def linalg_cholesky_ex(input: TensorBase, *, upper: bool = False,
                        check_errors: bool = False) -> return_types.linalg_cholesky_ex:
     """The Cholesky factor of each matrix, and its info: 0, or the order of the first leading minor that is not
     positive-definite.
@@ -46,7 +47,7 @@ def linalg_cholesky_ex(input: Any, *, upper: bool = False,
 @public(
     "linalg_cholesky(Tensor input, *, bool upper=False, Tensor out=None)",
     out=rule(exact=EXACT, overlap=FREE, blame="linalg_cholesky_ex"), strict=True)
-def linalg_cholesky(input: Any, *, upper: bool = False) -> Any:
+def linalg_cholesky(input: TensorBase, *, upper: bool = False) -> Any:
     """The lower triangular L with L @ L^H = A, or with `upper` the U with U^H @ U = A, for positive-definite A.
 
     A has shape (*, n, n), as has the factor. Only the lower triangle of A is read, or with `upper` the upper triangle.
@@ -63,7 +64,7 @@ def linalg_cholesky(input: Any, *, upper: bool = False) -> Any:
 
 
 @public("cholesky(Tensor input, bool upper=False, out)", out=castable("cholesky", "result"), strict=True, method=True)
-def cholesky(input: Any, upper: bool = False) -> Any:
+def cholesky(input: TensorBase, upper: bool = False) -> Any:
     """The Cholesky factor. An older form of `torch.linalg.cholesky`."""
     warn_once("torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a future PyTorch "
               "release.")
@@ -79,7 +80,7 @@ def cholesky(input: Any, upper: bool = False) -> Any:
 @public(
     "linalg_qr(Tensor A, str mode='reduced', *, Tensors[2] out=None) -> (Tensor Q, Tensor R)",
     out=rule(exact=EXACT, overlap=FREE, blame="linalg_qr"))
-def linalg_qr(A: Any, mode: str = "reduced") -> return_types.linalg_qr:
+def linalg_qr(A: TensorBase, mode: str = "reduced") -> return_types.linalg_qr:
     """Q with orthonormal columns and upper triangular R with Q @ R = A, for A of shape (*, m, n): `(Q, R)`.
 
     With k = min(m, n), 'reduced' gives the shapes (*, m, k) and (*, k, n), and 'complete' (*, m, m) and (*, m, n).
@@ -101,7 +102,7 @@ def linalg_qr(A: Any, mode: str = "reduced") -> return_types.linalg_qr:
 @public(
     "qr(Tensor input, bool some=True, *, Tensors[2] out=None) -> (Tensor Q, Tensor R)",
     out=rule(exact=EXACT, overlap=FREE, blame="linalg_qr"), strict=True, method=True)
-def qr(input: Any, some: bool = True) -> return_types.qr:
+def qr(input: TensorBase, some: bool = True) -> return_types.qr:
     """Q and R, of the complete shapes if `some` is False. An older form of `torch.linalg.qr`."""
     warn_once("torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future PyTorch release.")
     return return_types.qr(linalg_qr(input, "reduced" if some else "complete"))
@@ -110,7 +111,7 @@ def qr(input: Any, some: bool = True) -> return_types.qr:
 # Singular values
 
 
-def _check_svd(A: Any, driver: str | None) -> None:
+def _check_svd(A: TensorBase, driver: str | None) -> None:
     matrices("linalg.svd", A, floating=True, kernel="linalg_svd_cpu")
     if driver is not None:
         raise RuntimeError("torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with "
@@ -121,7 +122,7 @@ def _check_svd(A: Any, driver: str | None) -> None:
     "linalg_svd(Tensor A, bool full_matrices=True, *, str driver=None, Tensors[3] out=None) "
     "-> (Tensor U, Tensor S, Tensor Vh)",
     out=rule(exact=EXACT, overlap=FREE, blame="_linalg_svd"), strict=True)
-def linalg_svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> return_types.linalg_svd:
+def linalg_svd(A: TensorBase, full_matrices: bool = True, *, driver: str | None = None) -> return_types.linalg_svd:
     """U, S and Vh with A = U @ diag(S) @ Vh, for A of shape (*, m, n). The singular values S begin with the largest.
 
     U and Vh are square. Without `full_matrices` they have the shapes (*, m, k) and (*, k, n), with k = min(m, n). The
@@ -139,7 +140,7 @@ def linalg_svd(A: Any, full_matrices: bool = True, *, driver: str | None = None)
 @public(
     "linalg_svdvals(Tensor A, *, str driver=None, Tensor out=None)",
     out=rule(exact=EXACT, overlap=FREE, blame="_linalg_svd"))
-def linalg_svdvals(A: Any, *, driver: str | None = None) -> Any:
+def linalg_svdvals(A: TensorBase, *, driver: str | None = None) -> Any:
     """The singular values, the largest first: shape (*, m, n) gives (*, min(m, n))."""
     _check_svd(A, driver)
     return singular_values.svd(A, False)[1] if followed(A) else singular_values.svdvals(A)
@@ -149,7 +150,7 @@ def linalg_svdvals(A: Any, *, driver: str | None = None) -> Any:
     "svd(Tensor input, bool some=True, bool compute_uv=True, *, Tensors[3] out=None) "
     "-> (Tensor U, Tensor S, Tensor V)",
     out=rule(exact=EXACT, overlap=FREE, blame="_linalg_svd"), strict=True, method=True)
-def svd(input: Any, some: bool = True, compute_uv: bool = True) -> return_types.svd:
+def svd(input: TensorBase, some: bool = True, compute_uv: bool = True) -> return_types.svd:
     """U, S and V with input = U @ diag(S) @ V^H, of the reduced shapes if `some`. An older form of `torch.linalg.svd`.
 
     Without `compute_uv` U and V are zeros.
@@ -165,7 +166,7 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True) -> return_types.
 # Eigenvalues
 
 
-def _triangle(input: Any, uplo: str) -> str:
+def _triangle(input: TensorBase, uplo: str) -> str:
     """Check the arguments of eigh. Returns the letter of the triangle that is read."""
     array = matrices("linalg.eigh", input, square=True)
     if uplo.upper() not in ("L", "U"):
@@ -177,7 +178,7 @@ def _triangle(input: Any, uplo: str) -> str:
 @public(
     "linalg_eigh(Tensor input, str UPLO='L', *, Tensors[2] out=None) -> (Tensor eigenvalues, Tensor eigenvectors)",
     out=rule(exact=EXACT, overlap=FREE, blame="_linalg_eigh"))
-def linalg_eigh(input: Any, UPLO: str = "L") -> return_types.linalg_eigh:
+def linalg_eigh(input: TensorBase, UPLO: str = "L") -> return_types.linalg_eigh:
     """The eigenvalues and eigenvectors of symmetric or Hermitian matrices (*, n, n): `(eigenvalues, eigenvectors)`.
 
     The eigenvalues are real, the smallest first, of shape (*, n). The eigenvectors are the columns of (*, n, n). Only
@@ -188,7 +189,7 @@ def linalg_eigh(input: Any, UPLO: str = "L") -> return_types.linalg_eigh:
 
 
 @public("linalg_eigvalsh(Tensor input, str UPLO='L', out)", out=rule(exact=EXACT, overlap=FREE, blame="_linalg_eigh"))
-def linalg_eigvalsh(input: Any, UPLO: str = "L") -> Any:
+def linalg_eigvalsh(input: TensorBase, UPLO: str = "L") -> Any:
     """The eigenvalues of symmetric or Hermitian matrices, real and the smallest first. See `torch.linalg.eigh`.
 
     >>> import retrograd as torch
@@ -199,7 +200,7 @@ def linalg_eigvalsh(input: Any, UPLO: str = "L") -> Any:
     return ops.eigh(input, uplo)[0] if followed(input) else ops.eigvalsh(input, uplo)
 
 
-def _check_eig(name: str, input: Any) -> None:
+def _check_eig(name: str, input: TensorBase) -> None:
     array = matrices(name, input, square=True)
     if letter(array.dtype) not in "fc":
         raise RuntimeError(f"Unknown Complex ScalarType for {legacy(array)}")
@@ -209,7 +210,7 @@ def _check_eig(name: str, input: Any) -> None:
 @public(
     "linalg_eig(Tensor input, *, Tensors[2] out=None) -> (Tensor eigenvalues, Tensor eigenvectors)",
     out=castable("torch.linalg.eig", "eigenvalues eigenvectors"))
-def linalg_eig(input: Any) -> return_types.linalg_eig:
+def linalg_eig(input: TensorBase) -> return_types.linalg_eig:
     """The eigenvalues and eigenvectors of square matrices (*, n, n): `(eigenvalues, eigenvectors)`.
 
     Both are complex, in no particular order. The eigenvectors are columns of length 1. The gradients of the vectors
@@ -221,7 +222,7 @@ def linalg_eig(input: Any) -> return_types.linalg_eig:
 
 
 @public("linalg_eigvals(Tensor input, out)", out=castable("torch.linalg.eigvals", "eigenvalues", gradient=UNDERIVED))
-def linalg_eigvals(input: Any) -> Any:
+def linalg_eigvals(input: TensorBase) -> Any:
     """The eigenvalues of square matrices, complex and in no particular order: shape (*, n, n) gives (*, n).
 
     >>> import retrograd as torch

@@ -19,9 +19,9 @@ from .matrix import matmul
 from .solving import linalg_solve_triangular as solve_triangular
 
 
-def _basis(A: Any, q: int, niter: int, M: Any) -> Any:
+def _basis(A: TensorBase, q: int, niter: int, M: TensorBase | None) -> Any:
     """Columns that nearly span the range of A - M. Each of the `niter` rounds makes them more accurate."""
-    def times(x: Any, adjoint: bool = False) -> Any:
+    def times(x: TensorBase, adjoint: bool = False) -> Any:
         y = matmul(A.mH if adjoint else A, x)
         return y if M is None else y - matmul(M.mH if adjoint else M, x)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import BOOL_, C_NAMES, legacy
+from ....foundations.dtypes import BOOL_, C_NAMES, Array, legacy
 from ....foundations.errors import noted
 from ....foundations.modes import local
 from ....kernels.layout import in_rows, steps
@@ -22,7 +22,8 @@ from ....ops.linalg import matrix as ops
 from ...recording.calls import recorded
 from ...recording.out_rules import EXACT, FREE, Rule, rule
 from ...recording.public import methods, public
-from ...state.base import Results, TensorBase, plain, requires
+from ...state.base import TensorBase, plain, requires
+from ...state.dispatch import DISPATCH
 
 _mm, _bmm, _mv, _dot = (recorded(op) for op in (ops.mm, ops.bmm, ops.mv, ops.dot))
 _expand, _view, _unfolded = recorded(shape.expand), recorded(shape.view), recorded(shape.unsafe_view)
@@ -36,7 +37,7 @@ def dimensions(array: Any) -> str:
     return "x".join(map(str, array.shape))
 
 
-def refuse_bool(kernel: str, array: Any) -> None:
+def refuse_bool(kernel: str, array: Array) -> None:
     """Raises NotImplementedError for bools: PyTorch has no products of bools."""
     if array.dtype is BOOL_ and array.size:
         raise noted(
@@ -52,13 +53,13 @@ _OUT_OF_STACKS = rule(exact=EXACT, overlap=FREE, repeated=True)
 _OUT_BY_DIMS = {(1, 1): _OUT_OF_VECTORS, (2, 1): _OUT_OF_MATRIX_AND_VECTOR, (2, 2): _OUT_OF_MATRICES}
 
 
-def _out_of_product(input: Any, other: Any) -> Rule:
+def _out_of_product(input: TensorBase, other: TensorBase) -> Rule:
     """The out= rule of the product that matmul takes for operands of these dimensions."""
     return _OUT_BY_DIMS.get((input._array.ndim, other._array.ndim), _OUT_OF_STACKS)
 
 
 @public("matmul(Tensor input, Tensor other, out)", out=_out_of_product, event="aten::matmul", method=True)
-def matmul(input: Any, other: Any) -> Any:
+def matmul(input: TensorBase, other: TensorBase) -> Any:
     """The matrix product: shapes (*, n, m) and (*, m, k) give (*, n, k).
 
     The dimensions before the last two broadcast. A matrix and a vector give a vector, and two vectors give their dot
@@ -86,7 +87,7 @@ def matmul(input: Any, other: Any) -> Any:
     return _product_of_stacks(input, other, a, b)
 
 
-def _product_of_stacks(input: Any, other: Any, a: Any, b: Any) -> Any:
+def _product_of_stacks(input: TensorBase, other: TensorBase, a: Array, b: Array) -> Any:
     """The matmul of two operands, at least one with more than two dimensions.
 
     If a matrix were expanded to the stack, the backward pass would have to add up a stack of gradients. So if the
@@ -105,7 +106,7 @@ def _product_of_stacks(input: Any, other: Any, a: Any, b: Any) -> Any:
     return _stacked(input, other, a, b)
 
 
-def _folds(array: Any, turned: bool = False) -> bool:
+def _folds(array: Array, turned: bool = False) -> bool:
     """Whether all dimensions but the last can be read as one dimension. `turned` asks it of the transposed matrices."""
     strides, shape = steps(array), array.shape
     if turned:
@@ -113,7 +114,7 @@ def _folds(array: Any, turned: bool = False) -> bool:
     return array.size == 0 or all(strides[i] == strides[i + 1] * shape[i + 1] for i in range(array.ndim - 2))
 
 
-def _folded(stack: Any, other: Any) -> Any:
+def _folded(stack: TensorBase, other: TensorBase) -> Any:
     """A stack of matrices times a matrix or a vector, as one product."""
     *outer, inner = stack._array.shape
     rows = _lined_up(stack, (math.prod(outer), inner))
@@ -122,7 +123,7 @@ def _folded(stack: Any, other: Any) -> Any:
     return _unfolded(mm(rows, other), (*outer, other._array.shape[1]))
 
 
-def _folded_right(input: Any, stack: Any) -> Any:
+def _folded_right(input: TensorBase, stack: TensorBase) -> Any:
     """A matrix or a vector times a stack of matrices, computed as the transposed product."""
     if input._array.ndim == 1:
         return _folded(_transpose(stack, -1, -2), input)
@@ -130,7 +131,7 @@ def _folded_right(input: Any, stack: Any) -> Any:
     return product if in_rows(product._array) else _clone(product, "C")
 
 
-def _stacked(input: Any, other: Any, a: Any, b: Any) -> Any:
+def _stacked(input: TensorBase, other: TensorBase, a: Array, b: Array) -> Any:
     """The product of two stacks of matrices, broadcast to each other."""
     thread = local.thread
     if (a.ndim == b.ndim == 3 and a.shape[0] == b.shape[0] and thread.observer is None
@@ -148,7 +149,7 @@ def _stacked(input: Any, other: Any, a: Any, b: Any) -> Any:
     return _unfolded(product, (*stack, n, k) if a.ndim > 1 else (*stack, k))
 
 
-def _lined_up(x: Any, shape: tuple[int, ...]) -> Any:
+def _lined_up(x: TensorBase, shape: tuple[int, ...]) -> Any:
     """The dimensions of the stack folded into one."""
     return _view(x, shape) if in_rows(x._array) else x.reshape(shape)
 
@@ -165,7 +166,7 @@ def refuse_matrices(a: Any, b: Any) -> None:
     if a.shape[1] != b.shape[0]:
         raise noted(
             RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({dimensions(a)} and {dimensions(b)})"),
-            "shapes#matrix-shapes", because="the columns of the first must be as many as the rows of the second")
+            "shapes#matrix-shapes", because="the first matrix needs as many columns as the second has rows")
     if a.dtype is not b.dtype:
         raise noted(
             RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {C_NAMES[a.dtype.name]} "
@@ -177,7 +178,7 @@ def refuse_matrices(a: Any, b: Any) -> None:
     "mm(Tensor input, Tensor mat2, out)",
     "mm(Tensor input, Tensor mat2, dtype out_dtype, out)",
     out=_OUT_OF_MATRICES, method=True)
-def mm(input: Any, mat2: Any) -> Any:
+def mm(input: TensorBase, mat2: TensorBase) -> Any:
     """The product of two matrices: shapes (n, m) and (m, k) give (n, k).
 
     Raises RuntimeError if an operand is not a matrix, the inner sizes differ, or the dtypes differ.
@@ -188,7 +189,7 @@ def mm(input: Any, mat2: Any) -> Any:
     return _mm(input, mat2)
 
 
-def check_stacks(a: Any, b: Any, kernel: str = "bmm") -> None:
+def check_stacks(a: Array, b: Array, kernel: str = "bmm") -> None:
     """Raises RuntimeError if two stacks of matrices cannot be multiplied pair by pair."""
     for i, array in enumerate((a, b), 1):
         if array.ndim != 3:
@@ -205,7 +206,7 @@ def check_stacks(a: Any, b: Any, kernel: str = "bmm") -> None:
     "bmm(Tensor input, Tensor mat2, out)",
     "bmm(Tensor input, Tensor mat2, dtype out_dtype, out)",
     out=_OUT_OF_STACKS, method=True)
-def bmm(input: Any, mat2: Any) -> Any:
+def bmm(input: TensorBase, mat2: TensorBase) -> Any:
     """The products of two stacks of matrices: shapes (b, n, m) and (b, m, k) give (b, n, k).
 
     Raises RuntimeError if the sizes do not fit or the dtypes differ.
@@ -214,7 +215,7 @@ def bmm(input: Any, mat2: Any) -> Any:
     return _bmm(input, mat2)
 
 
-def check_matrix_vector(x: Any, mat: Any, vec: Any) -> None:
+def check_matrix_vector(x: Any, mat: Array, vec: Array) -> None:
     """Raises RuntimeError if the shapes or dtypes of x + mat @ vec do not fit."""
     if mat.ndim != 2 or vec.ndim != 1 or x.ndim > 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got {x.ndim}, {mat.ndim}, {vec.ndim}")
@@ -229,7 +230,7 @@ def check_matrix_vector(x: Any, mat: Any, vec: Any) -> None:
 
 
 @public("mv(Tensor input, Tensor vec, out)", out=_OUT_OF_MATRIX_AND_VECTOR, method=True)
-def mv(input: Any, vec: Any) -> Any:
+def mv(input: TensorBase, vec: TensorBase) -> Any:
     """The product of a matrix and a vector: shapes (n, m) and (m,) give (n,)."""
     a, b = input._array, vec._array
     if a.ndim != 2 or b.ndim != 1 or a.shape[1] != b.shape[0] or a.dtype is not b.dtype or a.dtype is BOOL_:
@@ -237,7 +238,7 @@ def mv(input: Any, vec: Any) -> Any:
     return _mv(input, vec)
 
 
-def _check_vectors(a: Any, b: Any) -> None:
+def _check_vectors(a: Array, b: Array) -> None:
     """Raises RuntimeError unless the operands are two vectors of the same length and dtype."""
     if a.ndim != 1 or b.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
@@ -252,7 +253,7 @@ def _check_vectors(a: Any, b: Any) -> None:
 
 
 @public("dot(Tensor input, Tensor tensor, out)", out=_OUT_OF_VECTORS, method=True)
-def dot(input: Any, tensor: Any) -> Any:
+def dot(input: TensorBase, tensor: TensorBase) -> Any:
     """The sum of the products of the elements of two vectors, as a tensor without dimensions.
 
     Raises RuntimeError unless the operands are two vectors of the same length and dtype.
@@ -266,14 +267,14 @@ def dot(input: Any, tensor: Any) -> Any:
 
 
 @public("vdot(Tensor input, Tensor other, out)", out=_OUT_OF_VECTORS, method=True)
-def vdot(input: Any, other: Any) -> Any:
+def vdot(input: TensorBase, other: TensorBase) -> Any:
     """The sum of the products of the elements of two vectors. The first vector is conjugated. See `dot`."""
     _check_vectors(input._array, other._array)
     return ops.vdot(input, other)
 
 
 @public("outer(Tensor input, Tensor vec2, out)", out=rule(blame="mul"), event="aten::outer", method=True)
-def outer(input: Any, vec2: Any) -> Any:
+def outer(input: TensorBase, vec2: TensorBase) -> Any:
     """The products of each element of one vector and each element of another: (n,) and (m,) give (n, m)."""
     for name, vector in (("self", input._array), ("vec2", vec2._array)):
         if vector.ndim != 1:
@@ -282,7 +283,7 @@ def outer(input: Any, vec2: Any) -> Any:
 
 
 @public("trace(Tensor input)", method=True)
-def trace(input: Any) -> Any:
+def trace(input: TensorBase) -> Any:
     """The sum of the diagonal of a matrix. Raises RuntimeError if the input is not a matrix."""
     array = input._array
     if array.ndim != 2:
@@ -295,7 +296,7 @@ def trace(input: Any) -> Any:
 @public(event="aten::matmul", operator="matmul", name="__matmul__")
 def operator_matmul(self: Any, other: Any) -> Any:
     """`self @ other`."""
-    if type(other) is Results.tensor:
+    if type(other) is DISPATCH.tensor:
         a, b = self._array, other._array
         if a.ndim == 2 == b.ndim and a.shape[1] == b.shape[0] and a.dtype is b.dtype is not BOOL_:
             return _mm(self, other)

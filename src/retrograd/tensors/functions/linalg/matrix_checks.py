@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import legacy, letter, unimplemented
+from ....foundations.dtypes import Array, legacy, letter, unimplemented
 from ....foundations.errors import LinAlgError, noted
 from ....ops.basic import check_values
+from ....tensors.state.base import TensorBase
 
 
-def matrices(name: str, value: Any, called: str = "A", *, square: bool = False, floating: bool = False,
+def matrices(name: str, value: TensorBase, called: str = "A", *, square: bool = False, floating: bool = False,
              kernel: str = "") -> Any:
     """The array of a tensor of matrices, after checks whose messages begin with `name`, except that of the kernel.
 
@@ -89,7 +90,7 @@ def check_rank(sentence: str, array: Any) -> None:
         raise RuntimeError(f"{sentence} have at least 2 dimensions, but it has {array.ndim} dimensions instead")
 
 
-def check_right_side(name: str, a: Any, b: Any, left: bool) -> None:
+def check_right_side(name: str, a: Any, b: Array, left: bool) -> None:
     """Raises RuntimeError unless matrices a and b fit a @ x = b, or x @ a = b if `left` is False."""
     rows, columns = b.shape[-2:]
     if a.shape[-1] != (rows if left else columns):
@@ -117,12 +118,13 @@ def columns(b: Any) -> Any:
     return np.broadcast_to(np.empty((), b.dtype), (*b.shape, 1))
 
 
-def refuse_failures(info: Any, name: str, sentence: str, error: Callable[[str], Exception] = LinAlgError) -> None:
+def refuse_failures(info: TensorBase, name: str, sentence: str,
+                    error: Callable[[str], Exception] = LinAlgError) -> None:
     """Raise the error for the first matrix whose info is not 0. The info fills {i} in the sentence."""
     check_values(info._array, check_codes, name, sentence, error)
 
 
-def check_codes(codes: np.ndarray[Any, Any], name: str, sentence: str, error: Callable[[str], Exception]) -> None:
+def check_codes(codes: Array, name: str, sentence: str, error: Callable[[str], Exception]) -> None:
     """The check of `refuse_failures`, on the numbers of the infos."""
     if not codes.any():
         return

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import category, dtype as torch_dtype, legacy, letter
+from ....foundations.dtypes import Array, category, dtype as torch_dtype, legacy, letter
 from ....foundations.errors import noted
 from ....kernels.shape import clash
 from ....ops import basic, shape as shape_ops
@@ -29,7 +30,7 @@ _norm = recorded(ops.norm)
 _OUT = rule(exact="linalg.{name} expected out tensor dtype {result} but got: {out}", overlap=FREE, gradient=UNASKED)
 
 
-def _target(name: str, dtype: Any, array: Any) -> Any:
+def _target(name: str, dtype: Any, array: Array) -> Any:
     """The dtype to compute in, or None. Raises RuntimeError for a dtype of another kind, or a narrower one."""
     if dtype is None:
         return None
@@ -50,7 +51,8 @@ def _target(name: str, dtype: Any, array: Any) -> Any:
     "linalg_vector_norm(Tensor input, Number ord=2, ints[1] dim=None, bool keepdim=False, *, dtype dtype=None, Tensor "
     "out=None)",
     out=rule(exact=EXACT, overlap=FREE, blame="linalg_vector_norm", repeated=True))
-def vector_norm(x: Any, ord: float = 2, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def vector_norm(x: TensorBase, ord: float = 2, dim: Dims | None = None, keepdim: bool = False, *,
+                dtype: torch_dtype | None = None) -> Any:
     """The norm of the elements over `dim`, or of all elements: (sum |x|^ord)^(1/ord).
 
     For ord = inf and -inf it is the largest and the smallest |x|, for ord = 0 the number of elements that are not 0. If
@@ -77,7 +79,7 @@ def vector_norm(x: Any, ord: float = 2, dim: Dims | None = None, keepdim: bool =
     return _norm(x, p, axes, flag("linalg_vector_norm", keepdim), _target("linalg.vector_norm", dtype, array))
 
 
-def _matrix_dims(A: Any, ord: Any, dim: Any) -> tuple[int, int]:
+def _matrix_dims(A: TensorBase, ord: Any, dim: Any) -> tuple[int, int]:
     """The dims of the rows and of the columns. Raises RuntimeError if the tensor or the dims do not fit."""
     array, name = A._array, "linalg.matrix_norm"
     if array.ndim < 2:
@@ -96,8 +98,8 @@ def _matrix_dims(A: Any, ord: Any, dim: Any) -> tuple[int, int]:
     "out=None)",
     "linalg_matrix_norm(Tensor input, str ord='fro', ints dim=(-2, -1), bool keepdim=False, *, dtype dtype=None, "
     "Tensor out=None)")
-def matrix_norm(input: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None,
-                out: Any = None) -> Any:
+def matrix_norm(input: TensorBase, ord: Any = "fro", dim: Sequence[int] = (-2, -1), keepdim: bool = False, *,
+                dtype: torch_dtype | None = None, out: TensorBase | None = None) -> Any:
     """The norm of each matrix in the two dims `dim`.
 
     "fro" is the norm of the elements as a vector, "nuc" the sum of the singular values. 2 and -2 are the largest and
@@ -132,7 +134,7 @@ def matrix_norm(input: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool
     return extreme(sums, second - 1 if first < second and not keepdim else second, keepdim, ord > 0)
 
 
-def _spectral(input: Any, first: int, second: int, keepdim: bool, target: Any, reduced: Any) -> Any:
+def _spectral(input: TensorBase, first: int, second: int, keepdim: bool, target: Any, reduced: Any) -> Any:
     """The singular values of the matrices in two dims, reduced by `reduced` to a norm over these dims."""
     ndim = input._array.ndim
     order = [*(d for d in range(ndim) if d not in (first, second)), first, second]
@@ -144,14 +146,14 @@ def _spectral(input: Any, first: int, second: int, keepdim: bool, target: Any, r
 
 
 @public()
-def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False, *, out: Any = None) -> Any:
+def nuclear_norm(input: TensorBase, dim: Any = (-2, -1), keepdim: bool = False, *, out: Any = None) -> Any:
     """The sum of the singular values of each matrix. See `torch.linalg.matrix_norm`."""
     if isinstance(dim, bool):                                   # nuclear_norm(x, True): the overload without dims
         dim, keepdim = (-2, -1), dim
     return matrix_norm(input, "nuc", [dim, dim] if isinstance(dim, int) else dim, keepdim, out=out)
 
 
-def extreme(x: Any, dim: int, keepdim: bool, largest: bool) -> Any:
+def extreme(x: TensorBase, dim: int, keepdim: bool, largest: bool) -> Any:
     """The largest or the smallest element along `dim`. The largest of no sizes is 0."""
     if not largest:
         return amin(x, dim, keepdim)
@@ -163,8 +165,8 @@ def extreme(x: Any, dim: int, keepdim: bool, largest: bool) -> Any:
     "out=None)",
     "linalg_norm(Tensor input, str ord, ints[1] dim=None, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
     name="norm")
-def linalg_norm(input: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None,
-                out: Any = None) -> Any:
+def linalg_norm(input: TensorBase, ord: Any = None, dim: int | Sequence[int] | None = None, keepdim: bool = False, *,
+                dtype: torch_dtype | None = None, out: TensorBase | None = None) -> Any:
     """The norm of vectors or of matrices: `vector_norm` over one dim, `matrix_norm` over two dims.
 
     Without `ord` it is the 2-norm of the elements over `dim`, or of all elements. Raises RuntimeError for another
@@ -186,7 +188,7 @@ def linalg_norm(input: Any, ord: Any = None, dim: Any = None, keepdim: bool = Fa
 
 
 @public(out=rule(exact=EXACT, overlap=FREE, blame="norm", repeated=True))
-def frobenius_norm(input: Any, dim: Dims, keepdim: bool = False) -> Any:
+def frobenius_norm(input: TensorBase, dim: Dims, keepdim: bool = False) -> Any:
     """The square root of the sum of squares over one or two dims; over all dims if `dim` is an empty tuple."""
     array = array_of("frobenius_norm", input)
     dims = [dim] if isinstance(dim, int) else [*dim]
@@ -198,8 +200,8 @@ def frobenius_norm(input: Any, dim: Dims, keepdim: bool = False) -> Any:
 
 
 @public(method=True)
-def norm(input: Any, p: float | str | None = "fro", dim: Dims | None = None, keepdim: bool = False,
-         dtype: Any = None, *, out: Any = None) -> Any:
+def norm(input: TensorBase, p: float | str | None = "fro", dim: Dims | None = None, keepdim: bool = False,
+         dtype: torch_dtype | None = None, *, out: Any = None) -> Any:
     """The p-norm of the elements over `dim`, or of all elements: (sum |x|^p)^(1/p). "fro" and None stand for p = 2.
 
     For p = inf and -inf it is the largest and the smallest |x|, for p = 0 the number of elements that are not 0, for
@@ -218,7 +220,7 @@ def norm(input: Any, p: float | str | None = "fro", dim: Dims | None = None, kee
 
 
 @public()
-def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
+def norm_except_dim(v: TensorBase, pow: int = 2, dim: int = 0) -> Any:
     """The norm of each slice along `dim`. All other sizes of the result are 1. For `dim` -1, the norm of all elements.
 
     Weight normalization divides by this norm.
@@ -245,7 +247,7 @@ _weight_norm_interface = recorded(ops.weight_norm)
 
 
 @public()
-def _weight_norm(v: Any, g: Any, dim: int = 0) -> Any:
+def _weight_norm(v: TensorBase, g: TensorBase, dim: int = 0) -> Any:
     """The slices of `v` along `dim`, with the norms `g` in place of their own: `v * g / norm_except_dim(v, 2, dim)`.
 
     >>> import retrograd as torch
@@ -267,7 +269,7 @@ def _weight_norm(v: Any, g: Any, dim: int = 0) -> Any:
 # Of differences, and of slices
 
 @public("dist(Tensor input, Tensor other, Number p=2)", method=True)
-def dist(input: Any, other: Any, p: float = 2) -> Any:
+def dist(input: TensorBase, other: TensorBase, p: float = 2) -> Any:
     """The p-norm of all elements of `input - other`. The operands are broadcast.
 
     >>> import retrograd as torch
@@ -286,7 +288,7 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
 
 
 @twins("renorm(Tensor input, Number p, int dim, Number maxnorm, out)", out=rule(exact=EXACT), method=True)
-def renorm(call: Call, input: Any, p: float, dim: int, maxnorm: float) -> Any:
+def renorm(call: Call, input: TensorBase, p: float, dim: int, maxnorm: float) -> Any:
     """A copy in which the slices along `dim` with a p-norm above `maxnorm` are scaled down to `maxnorm`.
 
     Raises RuntimeError for fewer than two dimensions, for a `p` that is not positive, and for a negative `maxnorm`.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .... import return_types
-from ....foundations.dtypes import legacy
+from ....foundations.dtypes import Array, legacy
 from ....foundations.errors import warn_once
 from ....ops.basic import check_values
 from ....ops.linalg import householder, lu as ops, solving
@@ -29,7 +29,7 @@ def _check_rank(name: str, array: Any) -> None:
         raise RuntimeError(f"{name}: Expected tensor with 2 or more dimensions. Got size: {[*array.shape]} instead")
 
 
-def _check_factored(name: str, A: Any, pivot: bool) -> None:
+def _check_factored(name: str, A: TensorBase, pivot: bool) -> None:
     _check_rank(name, A._array)
     checks.check_kernel("lu_cpu", A._array)
     if not pivot:
@@ -40,7 +40,8 @@ def _check_factored(name: str, A: Any, pivot: bool) -> None:
     "linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False, Tensors[3] out=None) "
     "-> (Tensor LU, Tensor pivots, Tensor info)",
     out=rule(exact=EXACT, overlap=FREE, blame="linalg_lu_factor_ex"))
-def linalg_lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> return_types.linalg_lu_factor_ex:
+def linalg_lu_factor_ex(A: TensorBase, *, pivot: bool = True,
+                        check_errors: bool = False) -> return_types.linalg_lu_factor_ex:
     """L and U in one matrix, the pivots, and the info of each matrix: 0, or the first i with U[i, i] = 0, from 1.
 
     Step i of the elimination swapped row i with row pivots[i], counted from 1. Raises RuntimeError for a zero on the
@@ -56,7 +57,7 @@ def linalg_lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = Fals
 @public(
     "linalg_lu_factor(Tensor A, *, bool pivot=True, Tensors[2] out=None) -> (Tensor LU, Tensor pivots)",
     out=rule(exact=EXACT, overlap=FREE, blame="linalg_lu_factor_ex"), strict=True)
-def linalg_lu_factor(A: Any, *, pivot: bool = True) -> return_types.linalg_lu_factor:
+def linalg_lu_factor(A: TensorBase, *, pivot: bool = True) -> return_types.linalg_lu_factor:
     """L and U in one matrix, and the pivots, for `linalg.lu_solve` and `lu_unpack`: `(LU, pivots)`.
 
     A of shape (*, m, n) gives (*, m, n) and (*, min(m, n)). Raises RuntimeError if U has a zero on its diagonal.
@@ -69,7 +70,7 @@ def linalg_lu_factor(A: Any, *, pivot: bool = True) -> return_types.linalg_lu_fa
 @public(
     "linalg_lu(Tensor A, *, bool pivot=True, Tensors[3] out=None) -> (Tensor P, Tensor L, Tensor U)",
     out=rule(exact=EXACT, overlap=FREE), strict=True)
-def linalg_lu(A: Any, *, pivot: bool = True) -> return_types.linalg_lu:
+def linalg_lu(A: TensorBase, *, pivot: bool = True) -> return_types.linalg_lu:
     """The permutation P, lower triangular L and upper triangular U with P @ L @ U = A: `(P, L, U)`.
 
     L has ones on its diagonal. For A of shape (*, m, n) and k = min(m, n), P is (*, m, m), L (*, m, k), U (*, k, n).
@@ -85,7 +86,7 @@ def linalg_lu(A: Any, *, pivot: bool = True) -> return_types.linalg_lu:
 
 
 @public(method=True)
-def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> TensorBase | Any:
+def lu(A: TensorBase, pivot: bool = True, get_infos: bool = False, out: Any = None) -> TensorBase | Any:
     """L and U in one matrix, and the pivots; with `get_infos` also the infos. An older form of
     `torch.linalg.lu_factor`."""
     warn_once("torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be "
@@ -105,7 +106,8 @@ _LU = rule(uncastable="", overlap=FREE, gradient=RESIZED, notice="")
 @public(
     "linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False, Tensor out=None)",
     out=rule(exact=EXACT, overlap=FREE), strict=True)
-def linalg_lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False) -> Any:
+def linalg_lu_solve(LU: TensorBase, pivots: TensorBase, B: TensorBase, *, left: bool = True,
+                    adjoint: bool = False) -> Any:
     """The X with A @ X = B, or X @ A = B if `left` is False, given the result of `linalg.lu_factor(A)`.
 
     With `adjoint` the equation has the adjoint of A in place of A. B has shape (*, n, k), or (*, k, n) if `left` is
@@ -130,7 +132,7 @@ def linalg_lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint:
     return ops.lu_solve(LU, B, (order,), left, adjoint)
 
 
-def _check_pivots(order: Any, rows: int) -> None:
+def _check_pivots(order: Array, rows: int) -> None:
     if order.size and order.min() < 1:
         raise RuntimeError("Pivots given to lu_solve must all be greater or equal to 1. Did you properly pass the "
                            "result of lu_factor?")
@@ -139,14 +141,14 @@ def _check_pivots(order: Any, rows: int) -> None:
                            "pass the result of lu_factor?")
 
 
-def _check_unpacked(order: Any, rows: int) -> None:
+def _check_unpacked(order: Array, rows: int) -> None:
     if order.size and not (order.min() >= 1 and order.max() <= rows):
         raise RuntimeError("pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.Did you "
                            "properly pass the result of lu_factor?")
 
 
 @public("lu_solve(Tensor input, Tensor LU_data, Tensor LU_pivots, out)", method=True)
-def lu_solve(input: Any, LU_data: Any, LU_pivots: Any, *, out: Any = None) -> Any:
+def lu_solve(input: TensorBase, LU_data: TensorBase, LU_pivots: TensorBase, *, out: TensorBase | None = None) -> Any:
     """The X with A @ X = input, given the LU of A. An older form of `torch.linalg.lu_solve`."""
     warn_once("torch.lu_solve is deprecated in favor of torch.linalg.lu_solveand will be removed in a future PyTorch "
               "release.")
@@ -157,7 +159,7 @@ def lu_solve(input: Any, LU_data: Any, LU_pivots: Any, *, out: Any = None) -> An
     "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True, *, Tensors[3] "
     "out=None) -> (Tensor P, Tensor L, Tensor U)",
     out=rule(exact=EXACT, overlap=FREE), strict=True)
-def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True,
+def lu_unpack(LU_data: TensorBase, LU_pivots: TensorBase, unpack_data: bool = True,
               unpack_pivots: bool = True) -> return_types.lu_unpack:
     """P, L and U from the result of `linalg.lu_factor`. Without `unpack_data` L and U are empty, without
     `unpack_pivots` P is empty."""
@@ -180,7 +182,7 @@ def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True,
     "linalg_ldl_factor_ex(Tensor input, *, bool hermitian=False, bool check_errors=False, Tensors[3] out=None) "
     "-> (Tensor LD, Tensor pivots, Tensor info)",
     out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED, blame="linalg_ldl_factor_ex"), strict=True)
-def linalg_ldl_factor_ex(input: Any, *, hermitian: bool = False,
+def linalg_ldl_factor_ex(input: TensorBase, *, hermitian: bool = False,
                          check_errors: bool = False) -> return_types.linalg_ldl_factor_ex:
     """L and D of each symmetric or `hermitian` matrix in one matrix, the Bunch-Kaufman pivots, and the info.
 
@@ -197,7 +199,7 @@ def linalg_ldl_factor_ex(input: Any, *, hermitian: bool = False,
 @public(
     "linalg_ldl_factor(Tensor input, *, bool hermitian=False, Tensors[2] out=None) -> (Tensor LD, Tensor pivots)",
     out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED, blame="linalg_ldl_factor_ex"), strict=True)
-def linalg_ldl_factor(input: Any, *, hermitian: bool = False) -> return_types.linalg_ldl_factor:
+def linalg_ldl_factor(input: TensorBase, *, hermitian: bool = False) -> return_types.linalg_ldl_factor:
     """L and D of each symmetric or `hermitian` matrix in one matrix, and the pivots. Raises RuntimeError if D has a
     zero on its diagonal."""
     factors, pivots, info = linalg_ldl_factor_ex(input, hermitian=hermitian)
@@ -208,7 +210,7 @@ def linalg_ldl_factor(input: Any, *, hermitian: bool = False) -> return_types.li
 @public(
     "linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False, Tensor out=None)",
     out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED), strict=True)
-def linalg_ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False) -> Any:
+def linalg_ldl_solve(LD: TensorBase, pivots: TensorBase, B: TensorBase, *, hermitian: bool = False) -> Any:
     """The X with A @ X = B, given the result of `linalg.ldl_factor(A)`. There is no gradient."""
     name, array, order, b = "torch.linalg.ldl_solve", LD._array, array_of("linalg_ldl_solve", pivots), B._array
     checks.matrices(name, LD, square=True, floating=True)
@@ -223,7 +225,7 @@ def linalg_ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False) -
     return solving.ldl_solve(LD, B, order, hermitian)
 
 
-def _check_blocks(order: Any, rows: int) -> None:
+def _check_blocks(order: Array, rows: int) -> None:
     """Raise RuntimeError for pivots with which a routine would leave the matrix: rows that are not there, half blocks.
     """
     said = "Pivots given to ldl_solve must all satisfy |pivot| {}. Did you properly pass the result of ldl_factor?"
@@ -244,7 +246,7 @@ def _check_blocks(order: Any, rows: int) -> None:
 @public(
     "linalg_householder_product(Tensor input, Tensor tau, out)",
     out=castable("torch.linalg.householder_product", "result", blame="linalg_householder_product"))
-def linalg_householder_product(input: Any, tau: Any) -> Any:
+def linalg_householder_product(input: TensorBase, tau: TensorBase) -> Any:
     """The first n columns of the product of the reflections 1 - tau v v^H: the Q of `geqrf`.
 
     The vectors v are in the columns of `input` below the diagonal. `input` has shape (*, m, n) with m >= n, and `tau`
@@ -272,7 +274,7 @@ def linalg_householder_product(input: Any, tau: Any) -> Any:
 @public(
     "orgqr(Tensor input, Tensor input2, out)",
     out=castable("torch.linalg.householder_product", "result", blame="linalg_householder_product"), method=True)
-def orgqr(input: Any, input2: Any) -> Any:
+def orgqr(input: TensorBase, input2: TensorBase) -> Any:
     """The first columns of a product of reflections. Another name for `torch.linalg.householder_product`."""
     return linalg_householder_product(input, input2)
 
@@ -280,7 +282,7 @@ def orgqr(input: Any, input2: Any) -> Any:
 @public(
     "geqrf(Tensor input, *, Tensors[2] out=None) -> (Tensor a, Tensor tau)",
     out=castable("torch.geqrf", "a tau"), method=True)
-def geqrf(input: Any) -> return_types.geqrf:
+def geqrf(input: TensorBase) -> return_types.geqrf:
     """R, with the vectors of its Householder reflections below the diagonal, and their factors: `(a, tau)`. There is no
     gradient; `linalg.qr` has one."""
     if input._array.ndim < 2:
@@ -293,7 +295,7 @@ def geqrf(input: Any) -> return_types.geqrf:
     "ormqr(Tensor input, Tensor input2, Tensor input3, bool left=True, bool transpose=False, out)",
     out=rule(exact="torch.ormqr: Expected input and result to have the same dtype, but input has dtype{result} and "
         "result has dtype {out}", overlap=FREE), strict=True, method=True)
-def ormqr(input: Any, input2: Any, input3: Any, left: bool = True, transpose: bool = False) -> Any:
+def ormqr(input: TensorBase, input2: TensorBase, input3: TensorBase, left: bool = True, transpose: bool = False) -> Any:
     """Q @ input3, or input3 @ Q if `left` is False, for the square Q that is the product of the reflections.
 
     With `transpose` the adjoint of Q stands for Q. `torch.linalg.householder_product` explains the first two arguments.

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import C_NAMES, legacy, letter, refuse
+from ....foundations.dtypes import C_NAMES, Array, legacy, letter, refuse
 from ....foundations.errors import noted, warn
 from ....ops.basic import check_values
 from ....ops.linalg import matrix as ops
+from ....tensors.state.base import TensorBase
 from ...arguments.dims import as_int, size_at
-from ...arguments.options import refuse_complex_gradient
+from ...arguments.options import contiguous_format, refuse_complex_gradient
 from ...recording.out import into, receive
 from ...recording.out_rules import EXACT, FREE, UNASKED, rule
 from ...recording.overwriting import copy_
@@ -31,7 +32,7 @@ from .matrix_checks import check_floating, check_same, matrices
 
 
 @public("linalg_multi_dot(Tensors tensors, out)")
-def multi_dot(tensors: Sequence[Any], *, out: Any = None) -> Any:
+def multi_dot(tensors: Sequence[Any], *, out: TensorBase | None = None) -> Any:
     """The product of several matrices, in the order with the fewest multiplications.
 
     The first and the last tensor may be vectors. Raises RuntimeError for fewer than two tensors, and if the sizes do
@@ -74,12 +75,12 @@ def _check_chain(arrays: list[Any]) -> None:
 _UNSAFE = "matrix_power: Expected result to be safely castable from {result} dtype, but got result with dtype {out}"
 
 
-def _unit(array: Any) -> Any:
+def _unit(array: Array) -> Any:
     return plain(np.eye(array.shape[-1], dtype=array.dtype))
 
 
 @public("linalg_matrix_power(Tensor input, int n, out)", method=True)
-def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
+def matrix_power(input: TensorBase, n: int, *, out: TensorBase | None = None) -> Any:
     """Each square matrix multiplied by itself `n` times, by squaring; for a negative `n`, its inverse multiplied by
     itself. `n` = 0 gives the identity."""
     array = input._array
@@ -92,9 +93,9 @@ def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
         return copy_(out, input if n else _unit(array))
     matrices("linalg.matrix_power", input, square=True)
     if n == 0:
-        return copy_(input.clone(), _unit(array))
+        return copy_(input.clone(memory_format=contiguous_format), _unit(array))
     if n == 1:
-        return input.clone()
+        return input.clone(memory_format=contiguous_format)
     if n < 0:
         input, n = inv(input), -n
     if n == 1:
@@ -112,7 +113,7 @@ def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
 
 
 @public("linalg_matrix_exp(Tensor input)", method=True)
-def matrix_exp(input: Any) -> Any:
+def matrix_exp(input: TensorBase) -> Any:
     """The exponential of each square matrix: the sum of A^n / n!. Shape (*, n, n) stays. Raises RuntimeError for ints.
 
     >>> import retrograd as torch
@@ -125,7 +126,7 @@ def matrix_exp(input: Any) -> Any:
 
 
 @public("linalg_diagonal(Tensor A, *, int offset=0, int dim1=-2, int dim2=-1)", name="diagonal")
-def linalg_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+def linalg_diagonal(A: TensorBase, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """A view of the diagonals of the matrices in two dims. The diagonal is the last dimension of the view."""
     return diagonal(A, offset, dim1, dim2)
 
@@ -134,7 +135,7 @@ def linalg_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) 
     "linalg_vecdot(Tensor x, Tensor y, *, int dim=-1, Tensor out=None)",
     out=rule(exact="linalg.vecdot: Expected out of dtype{result} but found {out}", overlap=FREE, blame="sum",
         repeated=True), strict=True)
-def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
+def vecdot(x: TensorBase, y: TensorBase, *, dim: int = -1) -> Any:
     """The sum along `dim` of the products of the elements of `x`, conjugated, and `y`. The other dims broadcast.
 
     Raises RuntimeError for ints, and for operands of different dtypes.
@@ -150,7 +151,7 @@ def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
 
 
 @public("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor bias=None)", event="aten::bilinear")
-def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
+def bilinear(input1: TensorBase, input2: TensorBase, weight: TensorBase, bias: TensorBase | None = None) -> Any:
     """For each k, the sum over i and j of input1[i] * weight[k, i, j] * input2[j], plus bias[k].
 
     `input1` has shape (…, in1), `input2` (…, in2), `weight` (out, in1, in2) and `bias` (out,). The result has shape
@@ -182,7 +183,7 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
 
 
 @public("linalg_vander(Tensor x, *, int N=None)", name="vander")
-def linalg_vander(x: Any, N: int | None = None) -> Any:
+def linalg_vander(x: TensorBase, N: int | None = None) -> Any:
     """The powers 0 to N - 1 of each element, along a new last dim. Without `N`, as many powers as the last dim has
     elements. Raises RuntimeError for N < 2, bools and numbers of 16 bits."""
     array = x._array
@@ -199,13 +200,13 @@ def linalg_vander(x: Any, N: int | None = None) -> Any:
     return cat((plain(np.ones((*array.shape, 1), powers._array.dtype)), powers), -1)
 
 
-def _check_variables(name: str, array: Any) -> None:
+def _check_variables(name: str, array: Array) -> None:
     if array.ndim > 2:
         raise RuntimeError(f"{name}(): expected input to have two or fewer dimensions but got an input with "
                            f"{array.ndim} dimensions")
 
 
-def _weights(which: str, weights: Any, observations: int, kinds: str, kind: str) -> Any:
+def _weights(which: str, weights: TensorBase, observations: int, kinds: str, kind: str) -> Any:
     """The weights of the observations. Raises RuntimeError for a wrong number of weights, and for a negative weight."""
     array = weights._array
     if array.ndim > 1:
@@ -217,7 +218,7 @@ def _weights(which: str, weights: Any, observations: int, kinds: str, kind: str)
         raise RuntimeError(f"cov(): expected {which} to have the same numel as there are observations in the input but "
                            f"got {array.size} != {observations}")
 
-    def test(array: Any) -> None:
+    def test(array: Array) -> None:
         if np.any(array < 0):
             raise RuntimeError(f"cov(): {which} cannot be negative")
 
@@ -226,7 +227,8 @@ def _weights(which: str, weights: Any, observations: int, kinds: str, kind: str)
 
 
 @public("cov(Tensor input, *, int correction=1, Tensor fweights=None, Tensor aweights=None)", method=True)
-def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
+def cov(input: TensorBase, *, correction: int = 1, fweights: TensorBase | None = None,
+        aweights: TensorBase | None = None) -> Any:
     """The covariances of variables: each row of `input` is a variable, each column an observation.
 
     Shape (n, m) gives (n, n). `fweights` says how often each observation was made, `aweights` how much it counts. The
@@ -264,7 +266,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
 
 
 @public("corrcoef(Tensor input)", method=True)
-def corrcoef(input: Any) -> Any:
+def corrcoef(input: TensorBase) -> Any:
     """The correlations of variables: each covariance over the standard deviations of both variables. See `cov`."""
     _check_variables("corrcoef", input._array)
     c = cov(input)

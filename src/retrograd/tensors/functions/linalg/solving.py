@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .... import return_types
-from ....foundations.dtypes import legacy, letter
+from ....foundations.dtypes import Array, legacy, letter
 from ....foundations.errors import LinAlgError, warn_once
 from ....kernels.linalg.lu import first_true
 from ....kernels.linalg.solving import machine_epsilon
 from ....ops.basic import check_values
 from ....ops.linalg import solving as ops, triangular
+from ....tensors.state.base import TensorBase
 from ...arguments.dims import as_int, axis_of
 from ...recording.out_rules import EXACT, FREE, UNASKED, castable, rule
 from ...recording.overwriting import delivered
@@ -29,7 +30,8 @@ _SINGULAR = "The solver failed because the input matrix is singular."
     "linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False, Tensors[2] out=None) "
     "-> (Tensor result, Tensor info)",
     out=rule(exact=EXACT, overlap=FREE, blame="_linalg_solve_ex"))
-def linalg_solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> return_types.linalg_solve_ex:
+def linalg_solve_ex(A: TensorBase, B: TensorBase, *, left: bool = True,
+                    check_errors: bool = False) -> return_types.linalg_solve_ex:
     """The result of `torch.linalg.solve`, and the info of each matrix: 0 unless the matrix is singular.
 
     Raises `torch.linalg.LinAlgError` for a singular matrix only with `check_errors`.
@@ -56,7 +58,7 @@ def linalg_solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = F
 @public(
     "linalg_solve(Tensor A, Tensor B, *, bool left=True, Tensor out=None)",
     out=rule(exact=EXACT, overlap=FREE, blame="_linalg_solve_ex"), strict=True)
-def linalg_solve(A: Any, B: Any, *, left: bool = True) -> Any:
+def linalg_solve(A: TensorBase, B: TensorBase, *, left: bool = True) -> Any:
     """The X with A @ X = B, or X @ A = B if `left` is False, for square matrices A of shape (*, n, n).
 
     B holds matrices, (*, n, k), or one vector for each matrix, (*, n) or (n,). Stacks broadcast. Raises RuntimeError if
@@ -75,7 +77,8 @@ def linalg_solve(A: Any, B: Any, *, left: bool = True) -> Any:
     "linalg_solve_triangular(Tensor input, Tensor B, *, bool upper, bool left=True, bool unitriangular=False, Tensor "
     "out=None)",
     out=rule(exact="expected scalar type {result} but found {out}", overlap=("free", "aligned")), strict=True)
-def linalg_solve_triangular(input: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Any:
+def linalg_solve_triangular(input: TensorBase, B: TensorBase, *, upper: bool, left: bool = True,
+                            unitriangular: bool = False) -> Any:
     """The X with A @ X = B, or X @ A = B if `left` is False, for triangular matrices A, `upper` or lower.
 
     The other triangle is not read. With `unitriangular` the diagonal is not read either and counts as ones. A zero on
@@ -93,7 +96,7 @@ def linalg_solve_triangular(input: Any, B: Any, *, upper: bool, left: bool = Tru
     "triangular_solve(Tensor input, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False, *, "
     "Tensors[2] out=None) -> (Tensor solution, Tensor cloned_coefficient)",
     out=rule(exact=EXACT, overlap=FREE), strict=True, method=True)
-def triangular_solve(input: Any, A: Any, upper: bool = True, transpose: bool = False,
+def triangular_solve(input: TensorBase, A: TensorBase, upper: bool = True, transpose: bool = False,
                      unitriangular: bool = False) -> return_types.triangular_solve:
     """The X with A @ X = input for triangular A, or A^T @ X = input with `transpose`, and a copy of A. An older form of
     `torch.linalg.solve_triangular`."""
@@ -110,7 +113,7 @@ def triangular_solve(input: Any, A: Any, upper: bool = True, transpose: bool = F
 @public(
     "cholesky_solve(Tensor input, Tensor input2, bool upper=False, out)",
     out=castable("cholesky_solve", "result"), strict=True, method=True)
-def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Any:
+def cholesky_solve(input: TensorBase, input2: TensorBase, upper: bool = False) -> Any:
     """The X with A @ X = input, given the Cholesky factor `input2` of A: L with A = L @ L^H, or with `upper` U with
     A = U^H @ U."""
     b, a = input._array, input2._array
@@ -124,7 +127,7 @@ def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Any:
 
 @public("cholesky_inverse(Tensor input, bool upper=False, out)", out=castable("cholesky_inverse", "result"),
         strict=True, method=True)
-def cholesky_inverse(input: Any, upper: bool = False) -> Any:
+def cholesky_inverse(input: TensorBase, upper: bool = False) -> Any:
     """The inverse of a matrix, given its Cholesky factor, lower or `upper`. Raises `torch.linalg.LinAlgError` if the
     factor has a zero on its diagonal."""
     array = checks.matrices("cholesky_inverse", input, square=True, kernel="cholesky_inverse_out_cpu")
@@ -133,7 +136,7 @@ def cholesky_inverse(input: Any, upper: bool = False) -> Any:
     return result
 
 
-def _check_diagonal(array: Any) -> None:
+def _check_diagonal(array: Array) -> None:
     zeros = array.diagonal(0, -2, -1) == 0
     if zeros.any():
         checks.check_codes(first_true(zeros), "cholesky_inverse", SINGULAR, LinAlgError)
@@ -146,7 +149,7 @@ _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
     "linalg_lstsq(Tensor input, Tensor b, float rcond=None, *, str driver=None, Tensors[4] out=None) "
     "-> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)",
     out=castable("torch.linalg.lstsq", "solution solution rank singular_values"))
-def linalg_lstsq(input: Any, b: Any, rcond: float | None = None, *,
+def linalg_lstsq(input: TensorBase, b: TensorBase, rcond: float | None = None, *,
                  driver: str | None = None) -> return_types.linalg_lstsq:
     """The X with the shortest columns of A @ X - B, as `(solution, residuals, rank, singular_values)`.
 
@@ -181,7 +184,7 @@ def linalg_lstsq(input: Any, b: Any, rcond: float | None = None, *,
 
 
 @public("linalg_tensorinv(Tensor input, int ind=2, out)")
-def tensorinv(input: Any, ind: int = 2, *, out: Any = None) -> Any:
+def tensorinv(input: TensorBase, ind: int = 2, *, out: TensorBase | None = None) -> Any:
     """The inverse for `tensordot(…, ind)`: the inverse of the matrix that has the first `ind` dims as its rows and the
     other dims as its columns.
 
@@ -203,7 +206,8 @@ def tensorinv(input: Any, ind: int = 2, *, out: Any = None) -> Any:
 
 
 @public("linalg_tensorsolve(Tensor input, Tensor other, ints dims=None, out)")
-def tensorsolve(input: Any, other: Any, dims: Any = None, *, out: Any = None) -> Any:
+def tensorsolve(input: TensorBase, other: TensorBase, dims: Sequence[int] | None = None, *,
+                out: TensorBase | None = None) -> Any:
     """The x with tensordot(input, x, x.ndim) = other, after the dims `dims` of `input` are moved to the end.
 
     Raises RuntimeError if the numbers of equations and unknowns differ, and `torch.linalg.LinAlgError` if the system is

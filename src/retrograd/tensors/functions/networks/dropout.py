@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from ....foundations.dtypes import Array
 from ....foundations.errors import noted
 from ....kernels.networks import dropout as kernels
 from ....kernels.random import distributions as random
 from ....ops.creation import draw_for, random_channels
 from ....ops.elementwise.arithmetic import add, mul
 from ....ops.networks import dropout as ops
+from ....tensors.state.base import TensorBase
 from ...arguments.generator import twister_of
 from ...arguments.options import check_flag, check_tensor, number, refuse_complex_gradient
 from ...recording.calls import recorded
@@ -29,7 +31,7 @@ from ..creation.random import in_memory_order
 _native_dropout = recorded(ops.native_dropout)
 
 
-def _noise(name: str, input: Any, p: float, of_channels: bool, for_selu: bool) -> Any:
+def _noise(name: str, input: TensorBase, p: float, of_channels: bool, for_selu: bool) -> Any:
     """Noise of ones and zeros in the shape and the layout of the input. For channels, the other dimensions have size 1.
 
     The ones are scaled by 1 / (1 - p), but not for selu, which computes with them. So for selu the error for bools
@@ -37,7 +39,7 @@ def _noise(name: str, input: Any, p: float, of_channels: bool, for_selu: bool) -
     """
     x, stream = input._array, twister_of(name, None)
 
-    def draw(memory: Any) -> Any:
+    def draw(memory: Array) -> Any:
         if for_selu:
             return random.bernoulli(stream, memory.shape, memory.dtype, 1 - p)
         return random.dropout_mask(stream, memory.shape, memory.dtype, p)
@@ -59,7 +61,7 @@ def _pair(name: str, what: str, *, of_channels: bool = False, for_selu: bool = F
                                                                                                Callable[..., Any]]:
     """A function for one kind of dropout, and its in-place form."""
 
-    def function(call: Call, input: Any, p: float, train: bool) -> Any:
+    def function(call: Call, input: TensorBase, p: float, train: bool) -> Any:
         check_tensor(name, input)
         p = number(name, "p", 2, p, "float")
         check_flag(name, "train", 3, train)
@@ -95,7 +97,7 @@ feature_alpha_dropout, feature_alpha_dropout_ = _pair(
 
 
 @public()
-def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Any, Any]:
+def native_dropout(input: TensorBase, p: float, train: bool | None) -> tuple[Any, Any]:
     """The tensor after dropout, and the mask of the kept elements, as bools. `train=None` means True."""
     check_tensor("native_dropout", input)
     refuse_complex_gradient("native_dropout", input)

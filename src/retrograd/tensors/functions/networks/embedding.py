@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import I64, dtype as torch_dtype, letter
+from ....foundations.dtypes import I64, Array, dtype as torch_dtype, letter
 from ....foundations.errors import noted
 from ....kernels.indexing.indexing import within
 from ....kernels.networks import embedding as kernels
 from ....ops.basic import beyond, cast, clone
 from ....ops.networks import embedding as ops
+from ....tensors.state.base import TensorBase
 from ...arguments.dims import array_of, as_int
 from ...arguments.options import check_flag, refuse_complex_gradient
 from ...recording.calls import recorded
@@ -25,7 +26,7 @@ from ..sparse import implementation
 _embedding, _embedding_bag = recorded(ops.embedding), recorded(ops.embedding_bag)
 
 
-def _numbers(name: str, tensor: Any, position: int = 1) -> Any:
+def _numbers(name: str, tensor: TensorBase, position: int = 1) -> Any:
     """The row numbers, in int64. Raises RuntimeError if the dtype is neither int64 nor int32."""
     array = tensor._array
     if array.dtype.kind != "i" or array.itemsize < 4:
@@ -41,7 +42,7 @@ def _type_name(dtype: np.dtype[Any]) -> str:
 
 
 @public()
-def embedding(weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False,
+def embedding(weight: TensorBase, indices: TensorBase, padding_idx: int = -1, scale_grad_by_freq: bool = False,
               sparse: bool = False) -> Any:
     """The rows of the matrix `weight` with the numbers in `indices`, as (*indices.shape, columns).
 
@@ -62,7 +63,7 @@ def embedding(weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_fr
 
 
 @public()
-def embedding_renorm_(input: Any, indices: Any, max_norm: float, norm_type: float) -> Any:
+def embedding_renorm_(input: TensorBase, indices: TensorBase, max_norm: float, norm_type: float) -> Any:
     """Scale the rows with the numbers in `indices` down to the norm `max_norm` if their norms are larger, in place."""
     array = array_of("embedding_renorm_", input)
     array_of("embedding_renorm_", indices, "indices", 2)
@@ -80,7 +81,7 @@ def embedding_renorm_(input: Any, indices: Any, max_norm: float, norm_type: floa
 
 # Bags
 
-def _check_offsets(rows: int, mode: int, starts: Any, index: Any) -> Any:
+def _check_offsets(rows: int, mode: int, starts: Array, index: Array) -> Any:
     """The offsets. Raises RuntimeError if the offsets or the row numbers are wrong."""
     count = index.size
     if starts.size and starts[0]:
@@ -101,7 +102,7 @@ def _check_offsets(rows: int, mode: int, starts: Any, index: Any) -> Any:
     return starts
 
 
-def _check_table(array: Any, scales: Any) -> None:
+def _check_table(array: Array, scales: TensorBase | None) -> None:
     if letter(array.dtype) != "f":
         raise RuntimeError("Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, "
                            f"BFloat16, Float, Double; but got {_type_name(array.dtype)} instead (while checking "
@@ -112,8 +113,9 @@ def _check_table(array: Any, scales: Any) -> None:
                            f"{_type_name(scales._array.dtype)} (while checking arguments for embedding_bag)")
 
 
-def bags(weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: bool, mode: int, scales: Any,
-         include_last_offset: bool, padding_idx: int | None, sparse: bool) -> tuple[Any, ...]:
+def bags(weight: TensorBase, indices: TensorBase, offsets: TensorBase, scale_grad_by_freq: bool, mode: int,
+         scales: TensorBase | None, include_last_offset: bool, padding_idx: int | None,
+         sparse: bool) -> tuple[Any, ...]:
     """The values of the bags, the bag of each row, the sizes of the bags, and the rows of the largest elements."""
     array = array_of("embedding_bag", weight, "weight")
     array_of("embedding_bag", indices, "indices", 2)
@@ -142,9 +144,9 @@ def bags(weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: bool, mode
 
 
 @public()
-def embedding_bag(weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: bool = False, mode: int = 0,
-                  sparse: bool = False, per_sample_weights: Any = None, include_last_offset: bool = False,
-                  padding_idx: int | None = None) -> tuple[Any, ...]:
+def embedding_bag(weight: TensorBase, indices: TensorBase, offsets: TensorBase, scale_grad_by_freq: bool = False,
+                  mode: int = 0, sparse: bool = False, per_sample_weights: TensorBase | None = None,
+                  include_last_offset: bool = False, padding_idx: int | None = None) -> tuple[Any, ...]:
     """The sums (mode 0), means (1) or largest elements (2) of bags of rows. See `torch.nn.functional.embedding_bag`.
 
     As in PyTorch, three more tensors follow for later computations: the bag of each row, the sizes of the bags, and

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import F32, dtype as torch_dtype, float32, int32, int64, letter, require
+from ....foundations.dtypes import F32, Array, dtype as torch_dtype, float32, int32, int64, letter, require
 from ....kernels.networks import fake_quantization as kernels
 from ....ops.basic import check_values
 from ....ops.framework import Op
 from ....ops.networks import fake_quantization as ops
+from ....tensors.state.base import TensorBase
 from ...arguments.dims import axis_of
 from ...recording.calls import recorded
 from ...recording.public import public
@@ -30,7 +31,7 @@ def _check_ends(least: int, largest: int) -> None:
                            f"{least} and {largest}.")
 
 
-def _check(x: Any, kernel: str, op: Op, *constants: Any) -> None:
+def _check(x: TensorBase, kernel: str, op: Op, *constants: Any) -> None:
     """Raise NotImplementedError unless x has a floating-point type, RuntimeError if a constant requires grad."""
     require(letter(x._array.dtype) == "f" and x._array.dtype.itemsize > 1, kernel, x._array.dtype)
     for name, constant in zip(("scale", "zero_point"), constants):
@@ -39,19 +40,19 @@ def _check(x: Any, kernel: str, op: Op, *constants: Any) -> None:
                                "This input cannot have requires_grad True. Use .detach().")
 
 
-def _one(x: Any, dtype: Any) -> Any:
+def _one(x: TensorBase, dtype: torch_dtype) -> Any:
     """The only number of a tensor, as a 0-d array."""
     if x._array.size != 1:
         raise RuntimeError(f"a Tensor with {x._array.size} elements cannot be converted to Scalar")
     return _shaped(x, dtype, ())
 
 
-def _shaped(x: Any, dtype: torch_dtype | None, shape: tuple[int, ...]) -> Any:
+def _shaped(x: TensorBase, dtype: torch_dtype | None, shape: tuple[int, ...]) -> Any:
     """The numbers of a tensor in another shape, and in another dtype if that is given."""
     return x.detach().to(x.dtype if dtype is None else dtype).reshape(shape)._array
 
 
-def _refuse_outside(zeros: Any, least: int, largest: int) -> None:
+def _refuse_outside(zeros: Array, least: int, largest: int) -> None:
     if zeros.size and (zeros.min() < least or zeros.max() > largest):
         raise RuntimeError("`zero_point` must be between `quant_min` and `quant_max`.")
 
@@ -59,7 +60,8 @@ def _refuse_outside(zeros: Any, least: int, largest: int) -> None:
 @public("fake_quantize_per_tensor_affine(Tensor input, Tensor scale, Tensor zero_point, int quant_min, int quant_max)",
         "fake_quantize_per_tensor_affine(Tensor input, float scale, int zero_point, int quant_min, int quant_max)",
         strict=True)
-def fake_quantize_per_tensor_affine(input: Any, scale: Any, zero_point: Any, quant_min: int, quant_max: int) -> Any:
+def fake_quantize_per_tensor_affine(input: TensorBase, scale: Any, zero_point: Any, quant_min: int,
+                                    quant_max: int) -> Any:
     """The numbers that a quantized tensor would hold: multiples of `scale`, cut off at both ends.
 
     The number 0 has the integer `zero_point`, and the ends are the integers `quant_min` and `quant_max`. The gradient
@@ -84,8 +86,8 @@ def fake_quantize_per_tensor_affine(input: Any, scale: Any, zero_point: Any, qua
 
 @public("fake_quantize_per_channel_affine(Tensor input, Tensor scale, Tensor zero_point, int axis, int quant_min, "
         "int quant_max)", strict=True)
-def fake_quantize_per_channel_affine(input: Any, scale: Any, zero_point: Any, axis: int, quant_min: int,
-                                     quant_max: int) -> Any:
+def fake_quantize_per_channel_affine(input: TensorBase, scale: TensorBase, zero_point: TensorBase, axis: int,
+                                     quant_min: int, quant_max: int) -> Any:
     """Like `fake_quantize_per_tensor_affine`, with a scale and a zero for each index along the dimension `axis`.
 
     `scale` is float32, and `zero_point` is int32, float32 or float16. Raises RuntimeError if their sizes do not fit.
@@ -119,7 +121,7 @@ def fake_quantize_per_channel_affine(input: Any, scale: Any, zero_point: Any, ax
                         quant_max)[0]
 
 
-def _observe(x: Any, low: Any, high: Any, weight: float) -> None:
+def _observe(x: Array, low: TensorBase, high: TensorBase, weight: float) -> None:
     """Move the running ends towards those of x: all the way if they are infinite, as before the first call."""
     for running, found in ((low, x.min(axis=-1)), (high, x.max(axis=-1))):
         before = running._array
@@ -128,17 +130,18 @@ def _observe(x: Any, low: Any, high: Any, weight: float) -> None:
         _write(running, moved)
 
 
-def _write(into: Any, numbers: Any) -> None:
+def _write(into: TensorBase, numbers: Any) -> None:
     into.detach().copy_(plain(np.asarray(numbers).reshape(into._array.shape)))
 
 
 @public("fused_moving_avg_obs_fake_quant(Tensor input, Tensor observer_on, Tensor fake_quant_on, Tensor running_min, "
         "Tensor running_max, Tensor scale, Tensor zero_point, float averaging_const, int quant_min, int quant_max, "
         "int ch_axis, bool per_row_fake_quant=False, bool symmetric_quant=False)", strict=True)
-def fused_moving_avg_obs_fake_quant(
-        input: Any, observer_on: Any, fake_quant_on: Any, running_min: Any, running_max: Any, scale: Any,
-        zero_point: Any, averaging_const: float, quant_min: int, quant_max: int, ch_axis: int,
-        per_row_fake_quant: bool = False, symmetric_quant: bool = False) -> Any:
+def fused_moving_avg_obs_fake_quant(input: TensorBase, observer_on: TensorBase, fake_quant_on: TensorBase,
+                                    running_min: TensorBase, running_max: TensorBase, scale: TensorBase,
+                                    zero_point: TensorBase, averaging_const: float, quant_min: int, quant_max: int,
+                                    ch_axis: int, per_row_fake_quant: bool = False,
+                                    symmetric_quant: bool = False) -> Any:
     """Observe the smallest and the largest number, choose `scale` and `zero_point`, and round like fake quantization.
 
     If `observer_on` holds 1, the call moves `running_min` and `running_max` by `averaging_const` towards the numbers
@@ -179,7 +182,7 @@ def _begin(rows: int, low: Any, high: Any, scale: Any, zero: Any) -> None:
 
 
 @public("fbgemm_linear_quantize_weight(Tensor input) -> (Tensor, Tensor, float, int)", strict=True)
-def fbgemm_linear_quantize_weight(input: Any) -> tuple[Any, Any, float, int]:
+def fbgemm_linear_quantize_weight(input: TensorBase) -> tuple[Any, Any, float, int]:
     """A matrix as int8, the sum of each row less the zero's share, the scale and the zero. The input is float32."""
     refuse_samples("fbgemm_linear_quantize_weight", input)
     x = input._array

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import F32, dtype as torch_dtype, is_half, refuse
+from ....foundations.dtypes import F32, Array, dtype as torch_dtype, is_half, refuse
 from ....foundations.errors import noted
 from ....foundations.limits import finfo
 from ....foundations.modes import local
 from ....kernels.networks import normalization as kernels
 from ....ops.networks import normalization as ops
+from ....tensors.state.base import TensorBase
 from ...arguments.checking import is_int
 from ...arguments.dims import array_of, kind_of
 from ...arguments.options import check_flag, check_optional, number
@@ -68,13 +70,14 @@ def _normalized_shape(name: str, x: Any, shape: Any, parameters: dict[str, Any],
 
 
 @public()
-def native_layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float) -> tuple[Any,
-                      Any, Any]:
+def native_layer_norm(input: TensorBase, normalized_shape: Sequence[int], weight: TensorBase | None,
+                      bias: TensorBase | None, eps: float) -> tuple[Any, Any, Any]:
     """The result of `layer_norm`, the means, and 1 / the deviations. The last two are constants."""
     return _by_layer(input, normalized_shape, weight, bias, eps)
 
 
-def _by_layer(input: Any, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
+def _by_layer(input: TensorBase, normalized_shape: Sequence[int], weight: TensorBase | None, bias: TensorBase | None,
+              eps: float) -> tuple[Any, Any, Any]:
     x = array_of("layer_norm", input)
     check_optional("layer_norm", 3, weight=weight, bias=bias)
     shape = _normalized_shape("layer_norm", x, normalized_shape, {"weight": weight, "bias": bias}, ", ")
@@ -87,8 +90,8 @@ def _by_layer(input: Any, normalized_shape: Sequence[int], weight: Any, bias: An
 @public(
     "layer_norm(Tensor input, ints normalized_shape, Tensor weight=None, Tensor bias=None, float eps=1e-05, bool "
     "cudnn_enable=True)")
-def layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, bias: Any = None, eps: float = 1e-5,
-               cudnn_enable: bool = True) -> Any:
+def layer_norm(input: TensorBase, normalized_shape: Sequence[int], weight: TensorBase | None = None,
+               bias: TensorBase | None = None, eps: float = 1e-5, cudnn_enable: bool = True) -> Any:
     """(input - mean) / deviation * weight + bias. The deviation is sqrt(variance + eps).
 
     The mean and the variance are over the last dims, whose sizes are `normalized_shape`. `weight` and `bias` have this
@@ -105,7 +108,8 @@ def layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, 
 
 
 @public()
-def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None) -> Any:
+def rms_norm(input: TensorBase, normalized_shape: Sequence[int], weight: TensorBase | None = None,
+             eps: float | None = None) -> Any:
     """input / sqrt(mean(input ** 2) + eps) * weight. The mean is over the last dims, of sizes `normalized_shape`.
 
     The default of `eps` is the distance from 1 to the next number of the dtype. The errors are those of `layer_norm`.
@@ -121,10 +125,11 @@ def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, ep
     result = exact * (squares + eps).rsqrt()
     if weight is not None:
         result = result * weight
+    result = result.contiguous()
     return result.to(input.dtype) if is_half(x.dtype) else result
 
 
-def _check_groups(x: Any, channels: int, groups: int, weight: Any, bias: Any) -> None:
+def _check_groups(x: Array, channels: int, groups: int, weight: TensorBase | None, bias: TensorBase | None) -> None:
     if groups <= 0:
         raise RuntimeError(f"Expected num groups to be greater than 0, got {groups}")
     if channels % groups:
@@ -139,8 +144,8 @@ def _check_groups(x: Any, channels: int, groups: int, weight: Any, bias: Any) ->
 
 
 @public()
-def native_group_norm(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int,
-                      eps: float) -> tuple[Any, Any, Any]:
+def native_group_norm(input: TensorBase, weight: TensorBase | None, bias: TensorBase | None, N: int, C: int, HxW: int,
+                      group: int, eps: float) -> tuple[Any, Any, Any]:
     """The result of `group_norm` for N * C channels of HxW elements, the means, and 1 / the deviations."""
     x = array_of("native_group_norm", input)
     check_optional("native_group_norm", 2, weight=weight, bias=bias)
@@ -150,8 +155,8 @@ def native_group_norm(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: i
 
 
 @public()
-def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5,
-               cudnn_enabled: bool = True) -> Any:
+def group_norm(input: TensorBase, num_groups: int, weight: TensorBase | None = None, bias: TensorBase | None = None,
+               eps: float = 1e-5, cudnn_enabled: bool = True) -> Any:
     """(input - mean) / deviation * weight + bias. The deviation is sqrt(variance + eps).
 
     `input` has the shape (N, C, …), `weight` and `bias` have (C). Each of the `num_groups` groups of channels has its
@@ -183,7 +188,7 @@ def _check_batch(x: Any, channels: int, **parameters: Any) -> None:
         _check_types(x, *parameters.values())
 
 
-def _blend(running: Any, found: Any, momentum: float, scale: float) -> None:
+def _blend(running: TensorBase | None, found: TensorBase, momentum: float, scale: float) -> None:
     """Move a running statistic towards that of a batch. As in PyTorch, this does not change the tensor's version."""
     if running is not None:
         ops.blend.write(kernels.blend, running._array, found._array, momentum, scale)
@@ -216,11 +221,35 @@ def native_batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, run
     if not training:
         result = _batch_norm_by(input, weight, bias, running_mean.detach(), running_var.detach(), eps)
         return result, *[plain(np.empty(0, x.dtype)) for _ in range(2)]
-    result, mean, rstd, variance = _batch_norm(input, weight, bias, eps)
     count = math.prod(x.shape) // max(x.shape[1], 1)
-    _blend(running_mean, mean, momentum, 1.0)
     freedom = count / (count - 1) if count > 1 else math.nan
-    _blend(running_var, variance, momentum, freedom)
+
+    def move(mean: Any, variance: Any) -> None:
+        _blend(running_mean, mean, momentum, 1.0)
+        _blend(running_var, variance, momentum, freedom)
+
+    return _moving(partial(_batch_norm, input, weight, bias, eps), move)
+
+
+def _moving(call: Callable[[], Any], move: Callable[[Any, Any], None]) -> tuple[Any, Any, Any]:
+    """The first three results of a batch norm in training, which moves the running statistics.
+
+    The statistics move before watchers hear of the node, since a pack hook may end the call with an error. The hook of
+    `checkpoint` does so when all is computed again, and in PyTorch the statistics have moved then.
+    """
+    thread = local.thread
+    watchers = thread.watchers
+    if not watchers:
+        result, mean, rstd, variance = call()
+        move(mean, variance)
+        return result, mean, rstd
+    thread.watchers = (lambda node, results, operands: move(results[1], results[3]), *watchers)
+    try:
+        result, mean, rstd, variance = call()
+    finally:
+        thread.watchers = watchers
+    if result._edge is None:                               # no node, so nobody has been told
+        move(mean, variance)
     return result, mean, rstd
 
 
@@ -231,8 +260,9 @@ def _float(name: str, argument: str, position: int, value: Any) -> Any:
 
 
 @public()
-def batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool,
-               momentum: float, eps: float, cudnn_enabled: bool = True) -> Any:
+def batch_norm(input: TensorBase, weight: Any, bias: Any, running_mean: TensorBase | None,
+               running_var: TensorBase | None, training: bool, momentum: float, eps: float,
+               cudnn_enabled: bool = True) -> Any:
     """(input - mean) / deviation * weight + bias, for each channel. The deviation is sqrt(variance + eps).
 
     `input` has the shape (N, C, …), all others have (C). In training the mean and the variance are those of the batch,
@@ -251,7 +281,8 @@ def batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running_va
 
 
 @public()
-def instance_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: bool,
+def instance_norm(input: TensorBase, weight: TensorBase | None, bias: TensorBase | None,
+                  running_mean: TensorBase | None, running_var: TensorBase | None, use_input_stats: bool,
                   momentum: float, eps: float, cudnn_enabled: bool = True) -> Any:
     """`batch_norm` for each element of the batch alone. The running statistics get the means over the batch.
 
@@ -270,7 +301,7 @@ def instance_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running
             and running_var.dtype is not input.dtype):
         raise RuntimeError(f"expected scalar type {input.dtype.legacy} but found {running_var.dtype.legacy}")
 
-    def repeated(value: Any) -> Any:
+    def repeated(value: TensorBase | None) -> Any:
         return None if value is None else value.to(input.dtype).repeat(count)
 
     mean, variance = repeated(running_mean), repeated(running_var)

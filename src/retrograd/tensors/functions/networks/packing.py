@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import I64, dtype as torch_dtype
+from ....foundations.dtypes import I64, Array, dtype as torch_dtype
 from ....ops.basic import beyond
 from ....ops.networks import recurrent as ops
+from ....tensors.state.base import TensorBase
 from ...arguments.dims import as_int
 from ...arguments.options import check_tensors, number, refuse_complex_gradient
 from ...recording.calls import recorded
@@ -26,14 +27,14 @@ from ...state.inside import refuse_samples
 _pack, _pad = recorded(ops.pack_padded), recorded(ops.pad_packed)
 
 
-def _check_lengths(lengths: Any) -> None:
+def _check_lengths(lengths: TensorBase) -> None:
     array = lengths._array
     if array.ndim != 1 or array.dtype != I64:
         raise RuntimeError("'lengths' argument should be a 1D CPU int64 tensor, but got "
                            f"{array.ndim}D cpu {torch_dtype.of[array.dtype].legacy} tensor")
 
 
-def _sizes(batch: int, lengths: Any) -> Any:
+def _sizes(batch: int, lengths: Array) -> Any:
     """How many sequences are present at each step. Raises RuntimeError if the lengths are wrong."""
     if lengths.size != batch:
         raise RuntimeError(f"Expected `len(lengths)` to be equal to batch_size, but got {lengths.size} (batch_size="
@@ -49,7 +50,7 @@ def _sizes(batch: int, lengths: Any) -> Any:
 
 
 @public("_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) -> (Tensor, Tensor)", strict=True)
-def _pack_padded_sequence(input: Any, lengths: Any, batch_first: bool) -> tuple[Any, Any]:
+def _pack_padded_sequence(input: TensorBase, lengths: TensorBase, batch_first: bool) -> tuple[Any, Any]:
     """Sequences (steps, batch, …) as packed rows, and the number of sequences at each step.
 
     With `batch_first` the input is (batch, steps, …). `lengths` decreases. See
@@ -86,7 +87,7 @@ def _check_rows(sizes: tuple[int, ...], shape: Any) -> None:
 
 @public("_pad_packed_sequence(Tensor data, Tensor batch_sizes, bool batch_first, Number padding_value, "
         "int total_length) -> (Tensor, Tensor)", strict=True)
-def _pad_packed_sequence(data: Any, batch_sizes: Any, batch_first: bool, padding_value: Any,
+def _pad_packed_sequence(data: TensorBase, batch_sizes: TensorBase, batch_first: bool, padding_value: Any,
                          total_length: int) -> tuple[Any, Any]:
     """Packed rows as sequences of one length, filled up with `padding_value`, and the lengths of the sequences.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ....ops import basic
 from ....ops.networks import softmax as ops
+from ....tensors.state.base import TensorBase
 from ...arguments.dims import Dims, array_of, axes_of, axis_of
 from ...arguments.options import element_type
 from ...recording.calls import recorded
@@ -22,7 +23,7 @@ _softmax, _log_softmax = recorded(ops.softmax), recorded(ops.log_softmax)
     "logsumexp(Tensor input, ints[1] dim, bool keepdim=False, out)",
     out=rule(uncastable="logsumexp(): Expected floating point type for result tensor, but got: {out}", overlap=FREE,
         widened=True), method=True)
-def logsumexp(input: Any, dim: Dims | None = None, keepdim: bool = False) -> Any:
+def logsumexp(input: TensorBase, dim: Dims | None = None, keepdim: bool = False) -> Any:
     """log(sum(exp(x))) over `dim`, without overflow. Ints become the default float dtype."""
     if dim is None:
         raise TypeError('logsumexp() missing 1 required positional arguments: "dim"')
@@ -37,7 +38,7 @@ def _over_dim(name: str, call: Callable[..., Any], what: str) -> Callable[..., A
             out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED),
             doc=f"{what} along `dim`. If `dtype` is given, the tensor is cast to it first.\n\n    "
                         "Raises NotImplementedError for ints and complex numbers.")
-    def function(input: Any, dim: int, dtype: Any = None) -> Any:
+    def function(input: TensorBase, dim: int, dtype: Any = None) -> Any:
         array = array_of(name, input)
         if dtype is not None:
             dtype = element_type(name, dtype)

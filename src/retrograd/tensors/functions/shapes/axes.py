@@ -9,6 +9,7 @@ import numpy as np
 
 from ....foundations.errors import noted
 from ....ops import shape as ops
+from ....tensors.state.base import TensorBase
 from ...arguments.dims import array_of, axis_of
 from ...recording.calls import recorded
 from ...recording.public import methods, public, public_property
@@ -19,7 +20,7 @@ _alias = recorded(ops.alias)
 
 
 @public(method=True)
-def transpose(input: Any, dim0: int, dim1: int) -> Any:
+def transpose(input: TensorBase, dim0: int, dim1: int) -> Any:
     """A view with two dimensions swapped."""
     ndim = array_of("transpose", input).ndim
     return _transpose(input, axis_of("transpose", dim0, ndim), axis_of("transpose", dim1, ndim))
@@ -29,13 +30,13 @@ swapdims = transpose
 
 
 @public("swapaxes(Tensor input, int axis0, int axis1)", method=True)
-def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
+def swapaxes(input: TensorBase, axis0: int, axis1: int) -> Any:
     """A view with two dimensions swapped."""
     return transpose(input, axis0, axis1)
 
 
 @public("permute(Tensor input, ints dims)", method=True)
-def permute(input: Any, *order: Any, dims: Any = None) -> Any:
+def permute(input: TensorBase, *order: Any, dims: Any = None) -> Any:
     """A view with the dimensions in the given order."""
     order = sizes_of("permute", order or (dims,), "dims")
     ndim = array_of("permute", input).ndim
@@ -51,7 +52,7 @@ def permute(input: Any, *order: Any, dims: Any = None) -> Any:
 
 @public("movedim(Tensor input, int source, int destination)", "movedim(Tensor input, ints source, ints destination)",
         method=True)
-def movedim(input: Any, source: Any, destination: Any) -> Any:
+def movedim(input: TensorBase, source: Any, destination: Any) -> Any:
     """A view with the dimensions `source` at the places `destination`. The other dimensions keep their order."""
     ndim = array_of("movedim", input).ndim
     source, destination = ([*d] if isinstance(d, (tuple, list)) else [d] for d in (source, destination))
@@ -74,7 +75,7 @@ moveaxis = movedim
 
 
 @public("t(Tensor input)", method=True)
-def t(input: Any) -> Any:
+def t(input: TensorBase) -> Any:
     """The transposed matrix; a vector or number as it is. Raises RuntimeError for more than two dimensions."""
     ndim = array_of("t", input).ndim
     if ndim > 2:
@@ -84,12 +85,12 @@ def t(input: Any) -> Any:
     return _t(input)
 
 
-def reversed_axes(input: Any) -> Any:
+def reversed_axes(input: TensorBase) -> Any:
     """A view with the dimensions in reverse order."""
     return _permute(input, tuple(range(input._array.ndim))[::-1])
 
 
-def matrices_transposed(input: Any) -> Any:
+def matrices_transposed(input: TensorBase) -> Any:
     """A view with the last two dimensions swapped."""
     ndim = array_of("mT", input).ndim
     if ndim == 1:
@@ -98,7 +99,7 @@ def matrices_transposed(input: Any) -> Any:
 
 
 @public(method=True)
-def adjoint(input: Any) -> Any:
+def adjoint(input: TensorBase) -> Any:
     """The last two dimensions swapped, and the elements conjugated if they are complex."""
     if array_of("adjoint", input).ndim == 1:
         raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
@@ -106,14 +107,14 @@ def adjoint(input: Any) -> Any:
     return np.conjugate(turned) if turned._array.dtype.kind == "c" else turned
 
 
-def matrices_adjoint(input: Any) -> Any:
+def matrices_adjoint(input: TensorBase) -> Any:
     """`adjoint`, as the attribute mH."""
     if input._array.ndim == 1:
         raise RuntimeError("tensor.mH is only supported on matrices or batches of matrices. Got 1-D tensor.")
     return adjoint(input)
 
 
-def matrix_adjoint(input: Any) -> Any:
+def matrix_adjoint(input: TensorBase) -> Any:
     """The transposed matrix, with its elements conjugated if they are complex."""
     ndim = input._array.ndim
     if ndim not in (0, 2):
@@ -122,7 +123,7 @@ def matrix_adjoint(input: Any) -> Any:
     return adjoint(input)
 
 
-def _np_transpose(a: Any, axes: Any = None) -> Any:
+def _np_transpose(a: TensorBase, axes: tuple[int, ...] | None = None) -> Any:
     return reversed_axes(a) if axes is None else permute(a, axes)
 
 

@@ -49,7 +49,7 @@ def block_diag(*tensors: Any) -> Any:
     return ops.block_diag(tensors) if tensors else plain(np.zeros((1, 0), np.float32))
 
 
-def _vector(x: Any) -> Any:
+def _vector(x: TensorBase) -> Any:
     if x._array.ndim != 1:
         raise RuntimeError(f"Expect a 1D vector, but got shape {[*x._array.shape]}")
     return x
@@ -79,7 +79,7 @@ def cartesian_prod(*tensors: Any) -> Any:
 
 
 @public("combinations(Tensor input, int r=2, bool with_replacement=False)", strict=True)
-def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
+def combinations(input: TensorBase, r: int = 2, with_replacement: bool = False) -> Any:
     """All choices of `r` elements of a vector, one choice in each row, in the order of the vector.
 
     With replacement a choice may hold an element several times. Raises RuntimeError if the input is not a vector.
@@ -100,7 +100,7 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
 
 
 @public("diagflat(Tensor input, int offset=0)", method=True)
-def diagflat(input: Any, offset: int = 0) -> Any:
+def diagflat(input: TensorBase, offset: int = 0) -> Any:
     """A matrix with all elements of the input on the diagonal number `offset`, and zeros elsewhere."""
     return diag_embed(input.contiguous().view(-1), as_int("diagflat", offset, "offset"))
 
@@ -108,7 +108,7 @@ def diagflat(input: Any, offset: int = 0) -> Any:
 @public(
     "kron(Tensor input, Tensor other, out)",
     out=rule(uncastable="result type {result} can't be cast to the desired output type {out}"), method=True)
-def kron(input: Any, other: Any) -> Any:
+def kron(input: TensorBase, other: TensorBase) -> Any:
     """The Kronecker product, in the common dtype: each element of `input` is replaced by the element times `other`.
 
     The sizes are the products of the sizes of both operands.
@@ -126,7 +126,7 @@ def kron(input: Any, other: Any) -> Any:
 
 
 @public("vander(Tensor x, int N=None, bool increasing=False)", strict=True)
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+def vander(x: TensorBase, N: int | None = None, increasing: bool = False) -> Any:
     """The powers 0 to N - 1 of each element of a vector, one row for each element.
 
     The highest power comes first, unless `increasing`. Without `N` there are as many powers as elements. The powers of

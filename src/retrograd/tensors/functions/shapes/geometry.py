@@ -7,12 +7,14 @@ that it can be.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import DIFFERENTIABLE
+from ....foundations.devices import DeviceLike
+from ....foundations.dtypes import DIFFERENTIABLE, Array, Shape, dtype as torch_dtype
 from ....foundations.errors import noted, user_site
 from ....foundations.modes import local
 from ....graph import versions
@@ -62,7 +64,7 @@ def as_strided(input: TensorBase, size: Any, stride: Any, storage_offset: int | 
     return ops.as_strided(input, *geometry_of("as_strided", array, size, stride, storage_offset), steps(array))
 
 
-def geometry_of(name: str, array: np.ndarray[Any, Any], size: Any, stride: Any, offset: Any) -> Geometry:
+def geometry_of(name: str, array: Array, size: Any, stride: Any, offset: Any) -> Geometry:
     """The sizes, the strides, and the number of elements from the first element of `array` to the first of the view."""
     for i, (argument, value) in enumerate((("size", size), ("stride", stride))):
         if not isinstance(value, (tuple, list)):
@@ -90,16 +92,18 @@ def geometry_of(name: str, array: np.ndarray[Any, Any], size: Any, stride: Any, 
 
 
 @public()
-def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
-                  requires_grad: bool = False, pin_memory: bool = False) -> TensorBase:
+def empty_strided(size: Any, stride: Any, *, dtype: torch_dtype | None = None, layout: Any = None,
+                  device: DeviceLike | None = None, requires_grad: bool = False,
+                  pin_memory: bool = False) -> TensorBase:
     """A new tensor of this shape with these strides. Its elements are whatever the memory held."""
     target = options.element_type("empty_strided", dtype)
     return _new_strided("empty_strided", size, stride, target, device, requires_grad)
 
 
 @public()
-def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
-                   requires_grad: bool = False, pin_memory: bool = False) -> TensorBase:
+def empty_permuted(size: Any, physical_layout: Any, *, dtype: torch_dtype | None = None, layout: Any = None,
+                   device: DeviceLike | None = None, requires_grad: bool = False,
+                   pin_memory: bool = False) -> TensorBase:
     """A new tensor whose dimensions lie in memory in the order of `physical_layout`, the outermost first.
 
     Its elements are whatever the memory held. Raises RuntimeError unless `physical_layout` permutes the dims.
@@ -128,14 +132,15 @@ def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout
 
 
 @public(method=True)
-def new_empty_strided(self: TensorBase, size: Any, stride: Any, *, dtype: Any = None, layout: Any = None,
-                      device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> TensorBase:
+def new_empty_strided(self: TensorBase, size: Any, stride: Any, *, dtype: torch_dtype | None = None, layout: Any = None,
+                      device: DeviceLike | None = None, requires_grad: bool = False,
+                      pin_memory: bool = False) -> TensorBase:
     """A new tensor of this shape with these strides, by default in the dtype of `self`. See `empty_strided`."""
     target = self._array.dtype if dtype is None else options.element_type("new_empty_strided", dtype)
     return _new_strided("new_empty_strided", size, stride, target, device, requires_grad)
 
 
-def _new_strided(name: str, size: Any, stride: Any, dtype: np.dtype[Any], device: Any,
+def _new_strided(name: str, size: Shape, stride: Any, dtype: np.dtype[Any], device: DeviceLike | None,
                  requires_grad: bool) -> TensorBase:
     sizes, strides = sizes_of(name, (size,)), sizes_of(name, (stride,), "stride")
     if len(sizes) != len(strides):
@@ -176,7 +181,8 @@ def _rank(x: TensorBase) -> int:
 
 
 @public("as_strided_(Tensor input, ints size, ints stride, int storage_offset=None)", method=True, bound=True)
-def as_strided_(self: TensorBase, size: Any, stride: Any, storage_offset: int | None = None) -> TensorBase:
+def as_strided_(self: TensorBase, size: Sequence[int], stride: Sequence[int],
+                storage_offset: int | None = None) -> TensorBase:
     """Give the tensor other sizes and strides over its memory. Returns the tensor itself. See `as_strided`."""
     _rank(self)
     array = self._array
@@ -208,7 +214,7 @@ def t_(self: TensorBase) -> TensorBase:
 @public("squeeze_(Tensor input)", "squeeze_(Tensor input, int dim)", "squeeze_(Tensor input, ints dim)", method=True,
         bound=True)
 def squeeze_(self: TensorBase, dim: Any = None, *dims: Any) -> TensorBase:
-    """Remove the dimensions of size 1 from the tensor itself. With `dim`, only those that `dim` lists.
+    """Remove the dimensions of size 1 from the tensor itself. With `dim`, only the dimensions that it lists.
 
     The dims may also be given one by one.
     """
@@ -268,7 +274,7 @@ def resize_as_(self: TensorBase, the_template: TensorBase, *, memory_format: Any
     return self
 
 
-def _resize(name: str, tensor: Any, shape: tuple[int, ...], memory_format: Any) -> None:
+def _resize(name: str, tensor: TensorBase, shape: tuple[int, ...], memory_format: Any) -> None:
     """Resize to a shape, in the order of a memory format. None is row by row, and keeps an equal shape as it is."""
     if requires(tensor):
         raise noted(

@@ -88,7 +88,7 @@ def stack(tensors: Sequence[Any], dim: int = 0) -> Any:
 
 
 @public("unbind(Tensor input, int dim=0)", method=True)
-def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
+def unbind(input: TensorBase, dim: int = 0) -> tuple[Any, ...]:
     """The slices along `dim`, each a view without that dimension."""
     array = input._array
     axis = axis_of("unbind", dim, array.ndim)
@@ -99,7 +99,8 @@ def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
 
 
 @public(method=True)
-def split(tensor: Any, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None) -> tuple[Any, ...]:
+def split(tensor: TensorBase, split_size_or_sections: Any = None, dim: int = 0, *,
+          split_size: Any = None) -> tuple[Any, ...]:
     """Consecutive views along `dim`: all of the size given (the last may be smaller), or of the sizes in a list.
 
     Raises RuntimeError if the sizes in the list do not add up to the size of `dim`.
@@ -129,7 +130,7 @@ def split(tensor: Any, split_size_or_sections: Any = None, dim: int = 0, *, spli
 
 
 @public(method=True)
-def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
+def split_with_sizes(input: TensorBase, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
     """Consecutive views along `dim`, of the given sizes. Raises RuntimeError if they do not add up to its size."""
     return split(input, [*split_sizes], dim)
 
@@ -141,7 +142,7 @@ def _refuse_endless(count: int) -> None:
         raise RuntimeError(f"{said}. {count} parts do not fit into memory. Ask for fewer parts.")
 
 
-def _of_sizes(tensor: Any, sizes: tuple[int, ...], axis: int, n: int) -> tuple[Any, ...]:
+def _of_sizes(tensor: TensorBase, sizes: tuple[int, ...], axis: int, n: int) -> tuple[Any, ...]:
     if any([size < 0 for size in sizes]):
         raise RuntimeError("split_with_sizes expects split_sizes have only non-negative entries, but got "
                            f"split_sizes={[*sizes]}")
@@ -153,7 +154,7 @@ def _of_sizes(tensor: Any, sizes: tuple[int, ...], axis: int, n: int) -> tuple[A
 
 
 @public("chunk(Tensor input, int chunks, int dim=0) -> Tensors", event="aten::chunk", method=True)
-def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
+def chunk(input: TensorBase, chunks: int, dim: int = 0) -> Any:
     """At most `chunks` consecutive views along `dim`, all of the same size except the last, which may be smaller."""
     array = input._array
     if not array.ndim:
@@ -176,7 +177,7 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
     "tensor_split(Tensor input, Tensor tensor_indices_or_sections, int dim=0)",
     "tensor_split(Tensor input, int sections, int dim=0)",
     event="aten::tensor_split", method=True)
-def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None,
+def tensor_split(input: TensorBase, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None,
                  sections: Any = None, tensor_indices_or_sections: Any = None) -> tuple[Any, ...]:
     """Views along `dim`: a number of parts of nearly equal size, or the parts between the given indices.
 
@@ -229,7 +230,8 @@ def _split_along(name: str, dim: int, least: int, about: str) -> Callable[..., A
 
     @public(f"{name}(Tensor input, int sections) -> Tensors", f"{name}(Tensor input, ints indices) -> Tensors",
             event=f"aten::{name}", method=True, name=name, doc=f"`tensor_split` along {about}.")
-    def function(input: Any, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None) -> Any:
+    def function(input: TensorBase, indices_or_sections: Any = None, *, indices: Any = None,
+                 sections: Any = None) -> Any:
         shape, given = input._array.shape, _given(indices_or_sections, indices, sections)
         if len(shape) < least:
             raise RuntimeError(f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with "
@@ -250,16 +252,16 @@ dsplit = _split_along("dsplit", 2, 3, "the third dimension. The tensor needs at 
 
 # Stacks along the first, second or third dimension
 
-def _one_dim(x: Any) -> Any:
+def _one_dim(x: TensorBase) -> Any:
     return x if array_of("atleast_1d", x).ndim else reshape(x, (1,))
 
 
-def _two_dims(x: Any) -> Any:
+def _two_dims(x: TensorBase) -> Any:
     ndim = array_of("atleast_2d", x).ndim
     return x if ndim >= 2 else unsqueeze(x, 0) if ndim else reshape(x, (1, 1))
 
 
-def _three_dims(x: Any) -> Any:
+def _three_dims(x: TensorBase) -> Any:
     ndim = array_of("atleast_3d", x).ndim
     if ndim == 1:
         return unsqueeze(unsqueeze(x, 0), -1)
@@ -283,7 +285,7 @@ atleast_3d = _at_least("atleast_3d", _three_dims,
                        "three dimensions. A matrix (n, m) becomes (n, m, 1), a vector (1, n, 1)")
 
 
-def _column(x: Any) -> Any:
+def _column(x: TensorBase) -> Any:
     return x if array_of("column_stack", x).ndim > 1 else view(x, (x._array.size, 1))
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import unimplemented
+from ....foundations.dtypes import Array, unimplemented
 from ....foundations.errors import noted, warn
 from ....ops import joining, shape as ops, view_copies
 from ...arguments.dims import array_of, as_int, axes_of, axis_of
@@ -35,7 +35,7 @@ def plane(name: str, dim1: int, dim2: int, ndim: int) -> tuple[int, int]:
 
 
 @public("diagonal(Tensor input, int offset=0, int dim1=0, int dim2=1)", method=True)
-def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+def diagonal(input: TensorBase, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """A view of the diagonals over two dimensions. The diagonal is the last dimension of the view.
 
     >>> import retrograd as torch
@@ -46,7 +46,7 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     return _diagonal(input, as_int("diagonal", offset, "offset"), *axes)
 
 
-def _asked_of_diag(input: Any, diagonal: int = 0) -> Rule:
+def _asked_of_diag(input: TensorBase, diagonal: int = 0) -> Rule:
     """The out= rule of `diag`. It depends on whether `diag` makes a matrix or takes a diagonal."""
     if input._array.ndim == 1:
         return rule(uncastable="diag: result type {result} can't be cast to the desired out= type {out}", exact=EXACT,
@@ -55,7 +55,7 @@ def _asked_of_diag(input: Any, diagonal: int = 0) -> Rule:
 
 
 @public("diag(Tensor input, int diagonal=0, out)", out=_asked_of_diag, method=True)
-def diag(input: Any, diagonal: int = 0) -> Any:
+def diag(input: TensorBase, diagonal: int = 0) -> Any:
     """Of a vector, a matrix with the vector on its diagonal; of a matrix, a copy of its diagonal."""
     ndim = input._array.ndim
     if ndim == 1:
@@ -66,13 +66,13 @@ def diag(input: Any, diagonal: int = 0) -> Any:
 
 
 @public("diag_embed(Tensor input, int offset=0, int dim1=-2, int dim2=-1)", method=True)
-def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+def diag_embed(input: TensorBase, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """Matrices in two new dimensions, with the last dimension of `input` on a diagonal: (*, n) gives (*, n, n)."""
     axes = plane("diag_embed", dim1, dim2, array_of("diag_embed", input).ndim + 1)
     return ops.diag_embed(input, offset if axes[0] < axes[1] else -offset, *sorted(axes))
 
 
-def _check_matrix(name: str, input: Any) -> None:
+def _check_matrix(name: str, input: TensorBase) -> None:
     if input._array.ndim < 2:
         raise noted(
             RuntimeError(f"{name}: input tensor must have at least 2 dimensions"),
@@ -83,21 +83,21 @@ _OUT_OF_TRIANGLE = rule(exact=EXACT, overlap=FREE, repeated=True)
 
 
 @twins("tril(Tensor input, int diagonal=0, out)", out=_OUT_OF_TRIANGLE, strict=True, method=True)
-def tril(call: Call, input: Any, diagonal: int = 0) -> Any:
+def tril(call: Call, input: TensorBase, diagonal: int = 0) -> Any:
     """A copy with zeros above the diagonal number `diagonal` of the last two dimensions."""
     _check_matrix("tril", input)
     return call(joining.tril, input, diagonal)
 
 
 @twins("triu(Tensor input, int diagonal=0, out)", out=_OUT_OF_TRIANGLE, strict=True, method=True)
-def triu(call: Call, input: Any, diagonal: int = 0) -> Any:
+def triu(call: Call, input: TensorBase, diagonal: int = 0) -> Any:
     """A copy with zeros below the diagonal number `diagonal` of the last two dimensions."""
     _check_matrix("triu", input)
     return call(joining.triu, input, diagonal)
 
 
 @public(method=True)
-def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
+def unfold(input: TensorBase, dimension: int, size: int, step: int) -> Any:
     """A view of all windows of `size` elements along a dimension, `step` elements apart.
 
     The elements of a window are the new last dimension. Raises RuntimeError if `size` is larger than the dimension.
@@ -124,7 +124,7 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
 # Repeated
 
 @public(method=True)
-def repeat(input: Any, *counts: Any, repeats: Any = None) -> Any:
+def repeat(input: TensorBase, *counts: Any, repeats: Any = None) -> Any:
     """A new tensor that repeats `input` as often as `repeats` says for each dimension.
 
     If there are more counts than dimensions, the result has new leading dimensions.
@@ -140,7 +140,7 @@ def repeat(input: Any, *counts: Any, repeats: Any = None) -> Any:
 
 
 @public("tile(Tensor input, ints dims)", method=True)
-def tile(input: Any, *repeats: Any, dims: Any = None) -> Any:
+def tile(input: TensorBase, *repeats: Any, dims: Any = None) -> Any:
     """Like `repeat`. If there are fewer counts than dimensions, they are for the last dimensions."""
     counts = sizes_of("tile", repeats or (dims,), "dims")
     return repeat(input, (*(1,) * (array_of("tile", input).ndim - len(counts)), *counts))
@@ -150,7 +150,7 @@ def tile(input: Any, *repeats: Any, dims: Any = None) -> Any:
     "repeat_interleave(Tensor input, Tensor repeats, int dim=None, *, int output_size=None)",
     "repeat_interleave(Tensor repeats, *, int output_size=None)",
     "repeat_interleave(Tensor input, int repeats, int dim=None, *, int output_size=None)", method=True)
-def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *,
+def repeat_interleave(input: TensorBase, repeats: Any = None, dim: int | None = None, *,
                       output_size: int | None = None) -> Any:
     """Each slice along `dim` several times; without `dim`, each element. `repeats` is a number, or a tensor of counts.
 
@@ -187,7 +187,7 @@ def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *
     return flatten(clone(wide, memory_format=contiguous_format), axis, axis + 1)
 
 
-def _places(counts: Any, output_size: int | None) -> Any:
+def _places(counts: Array, output_size: int | None) -> Any:
     """The index of each count, as often as the count says. Raises RuntimeError if these are not `output_size`."""
     places = np.repeat(np.arange(counts.size), _checked_counts(counts))
     if output_size not in (None, places.size):
@@ -196,7 +196,7 @@ def _places(counts: Any, output_size: int | None) -> Any:
     return places
 
 
-def _checked_counts(counts: Any) -> Any:
+def _checked_counts(counts: Array) -> Any:
     """The counts, checked. Raises RuntimeError for wrong shapes or negative counts, NotImplementedError for floats."""
     if counts.ndim != 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
@@ -210,7 +210,7 @@ def _checked_counts(counts: Any) -> Any:
 # Flipped, rolled and rotated
 
 @public("flip(Tensor input, ints dims)", method=True)
-def flip(input: Any, *order: Any, dims: Any = None) -> Any:
+def flip(input: TensorBase, *order: Any, dims: Any = None) -> Any:
     """A copy with the elements along some dimensions in reverse order."""
     if not order and dims is None:
         raise TypeError('flip() missing 1 required positional arguments: "dims"')
@@ -219,7 +219,7 @@ def flip(input: Any, *order: Any, dims: Any = None) -> Any:
 
 
 @public("fliplr(Tensor input)", method=True)
-def fliplr(input: Any) -> Any:
+def fliplr(input: TensorBase) -> Any:
     """A copy with the elements along the second dimension in reverse order."""
     if input._array.ndim < 2:
         raise RuntimeError("Input must be >= 2-d.")
@@ -227,7 +227,7 @@ def fliplr(input: Any) -> Any:
 
 
 @public("flipud(Tensor input)", method=True)
-def flipud(input: Any) -> Any:
+def flipud(input: TensorBase) -> Any:
     """A copy with the elements along the first dimension in reverse order."""
     if input._array.ndim < 1:
         raise RuntimeError("Input must be >= 1-d.")
@@ -235,7 +235,7 @@ def flipud(input: Any) -> Any:
 
 
 @public("roll(Tensor input, ints[1] shifts, ints[1] dims=[])", strict=True, method=True)
-def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
+def roll(input: TensorBase, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None) -> Any:
     """A copy with the elements shifted along some dimensions. Elements that leave at one end enter at the other.
 
     Without `dims` the tensor is rolled as if it were flat.
@@ -259,7 +259,7 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
 
 
 @public("rot90(Tensor input, int k=1, ints dims=[0, 1])", strict=True, method=True)
-def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
+def rot90(input: TensorBase, k: int = 1, dims: Sequence[int] = (0, 1)) -> Any:
     """A copy rotated by k right angles, from the first of two dimensions towards the second."""
     ndim = array_of("rot90", input).ndim
     if len(dims) != 2:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import dtype as torch_dtype, letter
+from ....foundations.dtypes import Shape, dtype as torch_dtype, letter
 from ....kernels.layout import in_rows, offset_of, steps
 from ....kernels.shape import StrideError, common_shape
 from ....ops import shape as ops
 from ....ops.basic import clone as _clone_op
+from ....tensors.state.base import TensorBase
 from ...arguments.dims import array_of, as_int, axes_of, axis_of, kind_of
 from ...arguments.options import lies_in, order_in
 from ...recording.calls import recorded
@@ -67,7 +68,7 @@ def _checked_sizes(name: str, size: Any) -> tuple[int, ...]:
 # The same elements in another shape
 
 @public(method=True)
-def view(input: Any, *shape: Any, size: Any = None, dtype: Any = None) -> Any:
+def view(input: TensorBase, *shape: Any, size: Any = None, dtype: torch_dtype | None = None) -> Any:
     """A view of the same memory in another shape; with a dtype, a view of the same bytes in that dtype.
 
     One size may be -1. Raises RuntimeError if the number of elements differs or a copy is needed; `reshape` copies.
@@ -82,7 +83,7 @@ def view(input: Any, *shape: Any, size: Any = None, dtype: Any = None) -> Any:
         raise RuntimeError(str(error)) from None
 
 
-def _read_as(input: Any, dtype: torch_dtype) -> Any:
+def _read_as(input: TensorBase, dtype: torch_dtype) -> Any:
     """The same bytes as elements of another dtype. No gradient flows through this view."""
     array = input._array
     have, want = array.dtype.itemsize, dtype.itemsize
@@ -105,7 +106,7 @@ def _read_as(input: Any, dtype: torch_dtype) -> Any:
 
 
 @public(event="aten::view_as", method=True)
-def view_as(input: Any, other: Any) -> Any:
+def view_as(input: TensorBase, other: TensorBase) -> Any:
     """Like `view`, in the shape of `other`."""
     return view(input, array_of("view_as", other, "other", 2).shape)
 
@@ -138,7 +139,7 @@ def reshape_as(input: Any, other: Any) -> Any:
 
 
 @public("flatten(Tensor input, int start_dim=0, int end_dim=-1)", event="aten::flatten", method=True)
-def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+def flatten(input: TensorBase, start_dim: int = 0, end_dim: int = -1) -> Any:
     """The dimensions from `start_dim` to `end_dim` as one. If they are one already, the tensor itself."""
     shape = array_of("flatten", input).shape
     first, last = axis_of("flatten", start_dim, len(shape)), axis_of("flatten", end_dim, len(shape))
@@ -152,7 +153,7 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
 
 
 @public("unflatten(Tensor input, int dim, ints sizes)", event="aten::unflatten", method=True)
-def unflatten(input: Any, dim: int, sizes: Any) -> Any:
+def unflatten(input: TensorBase, dim: int, sizes: Sequence[int]) -> Any:
     """One dimension split into several dimensions of the given sizes. One size may be -1."""
     shape = array_of("unflatten", input).shape
     axis = axis_of("unflatten", dim, len(shape))
@@ -170,7 +171,7 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
 
 
 @public("ravel(Tensor input)", event="aten::ravel", method=True)
-def ravel(input: Any) -> Any:
+def ravel(input: TensorBase) -> Any:
     """All elements in one dimension: a view if the strides allow it, else a copy."""
     return view(contiguous(input), -1)
 
@@ -178,7 +179,7 @@ def ravel(input: Any) -> Any:
 # Copies
 
 @public("clone(Tensor input, *, memory_format memory_format=None)", method=True)
-def clone(input: Any, *, memory_format: Any = None) -> Any:
+def clone(input: TensorBase, *, memory_format: Any = None) -> Any:
     """A copy. Gradients flow through it."""
     order = order_in("clone", memory_format, array := array_of("clone", input), "K")
     if order == "K" and in_rows(array):
@@ -187,7 +188,7 @@ def clone(input: Any, *, memory_format: Any = None) -> Any:
 
 
 @public(event="aten::contiguous", method=True)
-def contiguous(input: Any, memory_format: Any = None) -> Any:
+def contiguous(input: TensorBase, memory_format: Any = None) -> Any:
     """The tensor itself if it lies in memory row by row, or as `memory_format` says; else a copy that does."""
     array = array_of("contiguous", input)
     if memory_format is None:
@@ -203,8 +204,8 @@ def contiguous(input: Any, memory_format: Any = None) -> Any:
 # Dimensions of size 1
 
 @public("squeeze(Tensor input)", "squeeze(Tensor input, int dim)", "squeeze(Tensor input, ints dim)", method=True)
-def squeeze(input: Any, dim: Any = None, *dims: Any) -> Any:
-    """A view without the dimensions of size 1. With `dim`, only those that `dim` lists are removed.
+def squeeze(input: TensorBase, dim: Any = None, *dims: Any) -> Any:
+    """A view without the dimensions of size 1. With `dim`, only the dimensions that `dim` lists are removed.
 
     The dims may also be given one by one.
     """
@@ -219,7 +220,7 @@ def squeeze(input: Any, dim: Any = None, *dims: Any) -> Any:
 
 
 @public("unsqueeze(Tensor input, int dim)", method=True)
-def unsqueeze(input: Any, dim: int) -> Any:
+def unsqueeze(input: TensorBase, dim: int) -> Any:
     """A view with a dimension of size 1 at `dim`."""
     return _unsqueeze(input, axis_of("unsqueeze", dim, array_of("unsqueeze", input).ndim + 1))
 
@@ -227,7 +228,7 @@ def unsqueeze(input: Any, dim: int) -> Any:
 # Repeated without copies
 
 @public(method=True)
-def expand(input: Any, *sizes: Any, size: Any = None, implicit: bool = False) -> Any:
+def expand(input: TensorBase, *sizes: Any, size: Any = None, implicit: bool = False) -> Any:
     """A view that repeats the tensor along new leading dimensions and dimensions of size 1. A size of -1 stays.
 
     Raises RuntimeError if a size other than 1 would change.
@@ -263,13 +264,13 @@ def expanded(array: Any, sizes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @public(event="aten::expand_as", method=True)
-def expand_as(input: Any, other: Any) -> Any:
+def expand_as(input: TensorBase, other: TensorBase) -> Any:
     """Like `expand`, to the shape of `other`."""
     return expand(input, array_of("expand_as", other, "other", 2).shape)
 
 
 @public("broadcast_to(Tensor input, ints size)", method=True)
-def broadcast_to(input: Any, *sizes: Any, size: Any = None) -> Any:
+def broadcast_to(input: TensorBase, *sizes: Any, size: Any = None) -> Any:
     """Like `expand`, to the shape `size`."""
     return expand(input, *sizes, size=size)
 
@@ -286,10 +287,10 @@ def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
 
 # NumPy's functions on tensors
 
-def _shape(shape: Any) -> Any:
+def _shape(shape: Shape) -> Any:
     return shape if isinstance(shape, (tuple, list)) else (shape,)
 
-def _np_expand_dims(a: Any, axis: Any) -> Any:
+def _np_expand_dims(a: TensorBase, axis: Any) -> Any:
     if not isinstance(axis, (tuple, list)):
         return unsqueeze(a, axis)
     ndim = a.ndim + len(axis)

@@ -6,7 +6,7 @@ view records which operator made it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ....foundations.dtypes import C_NAMES, dtype as torch_dtype
@@ -61,7 +61,7 @@ def _into_parts(name: str, out: Any, parts: tuple[Any, ...]) -> None:
 def _copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
     """The function that copies the elements of `view`."""
 
-    def copied(input: Any, *options: Any, **named: Any) -> Any:
+    def copied(input: TensorBase, *options: Any, **named: Any) -> Any:
         shown = view(with_edge(array_of(name, input), None), *options, **named)
         if type(shown) is tuple and not shown:
             return shown
@@ -74,7 +74,7 @@ def _copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
                                "The view itself does.")
         return ops.COPIES[op](input, *given)
 
-    def into_parts(input: Any, *options: Any, out: Any = None, **named: Any) -> TensorBase | Any:
+    def into_parts(input: TensorBase, *options: Any, out: Any = None, **named: Any) -> TensorBase | Any:
         if out is None:
             return copied(input, *options, **named)
         _into_parts(name, out, copied(plain(array_of(name, input)), *options, **named))
@@ -85,15 +85,16 @@ def _copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
     return described(into_parts if name in _PARTS else copied)
 
 
-def _expand(input: Any, size: Any, *, implicit: bool = False) -> Any:
+def _expand(input: TensorBase, size: Sequence[int], *, implicit: bool = False) -> Any:
     return shapes.expand(input, size)
 
 
-def _permute(input: Any, dims: Any) -> Any:
+def _permute(input: TensorBase, dims: Sequence[int]) -> Any:
     return axes.permute(input, dims)
 
 
-def _view(input: Any, size: Any = None, *, dtype: Any = None) -> Any:
+def _view(input: TensorBase, size: Sequence[int] | torch_dtype | None = None, *,
+          dtype: torch_dtype | None = None) -> Any:
     if isinstance(size, (tuple, list)):
         return shapes.view(shapes.contiguous(input), size)
     kind = size if dtype is None else dtype
@@ -103,11 +104,11 @@ def _view(input: Any, size: Any = None, *, dtype: Any = None) -> Any:
     return shapes.view(input, kind)
 
 
-def _range(input: Any, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Any:
+def _range(input: TensorBase, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Any:
     return slice_(input, *range_of(input, dim, start, end, step))
 
 
-def _split(input: Any, split_size: int, dim: int = 0) -> Any:
+def _split(input: TensorBase, split_size: int, dim: int = 0) -> Any:
     return joining.split(input, as_int("split_copy", split_size, "split_size"), dim)
 
 
@@ -132,7 +133,7 @@ view_as_real_copy = _copying("view_as_real_copy", elementary.view_as_real)
 
 
 @public("detach_copy(Tensor input, out)", out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED), strict=True)
-def detach_copy(input: Any) -> Any:
+def detach_copy(input: TensorBase) -> Any:
     """A copy. A backward pass that reaches the copy raises RuntimeError."""
     return ops.detach_copy(input)
 
@@ -140,7 +141,7 @@ def detach_copy(input: Any) -> Any:
 @public(
     out=rule(exact="Expected self.dtype() == output.dtype() to be true, but got false", overlap=FREE, notice="",
         repeated=True), method=True)
-def narrow_copy(input: Any, dim: int, start: Any, length: int) -> Any:
+def narrow_copy(input: TensorBase, dim: int, start: Any, length: int) -> Any:
     """Like `narrow`, but a copy in new memory."""
     array = array_of("narrow_copy", input)
     if length < 0:
@@ -152,7 +153,7 @@ def narrow_copy(input: Any, dim: int, start: Any, length: int) -> Any:
 
 # Parts that do not count as views
 
-def _apart(op: Op, input: Any, shown: tuple[Any, ...], dim: int) -> tuple[Any, ...]:
+def _apart(op: Op, input: TensorBase, shown: tuple[Any, ...], dim: int) -> tuple[Any, ...]:
     """Parts like `shown`, which are views along `dim`. A write to one part is not counted as a write to the others."""
     axis = axis_of("", dim, input._array.ndim)
     parts: tuple[Any, ...] = op(input, tuple([part._array.shape[axis] for part in shown]), axis)
@@ -163,7 +164,7 @@ def _apart(op: Op, input: Any, shown: tuple[Any, ...], dim: int) -> tuple[Any, .
 
 
 @public(method=True)
-def unsafe_split(input: Any, split_size: int, dim: int = 0) -> tuple[Any, ...]:
+def unsafe_split(input: TensorBase, split_size: int, dim: int = 0) -> tuple[Any, ...]:
     """Like `split` into parts of one size. The parts do not count as views, so they may be written to.
 
     The name says unsafe because autograd does not notice if a write changes a value that a gradient needs.
@@ -173,14 +174,14 @@ def unsafe_split(input: Any, split_size: int, dim: int = 0) -> tuple[Any, ...]:
 
 
 @public(method=True)
-def unsafe_split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
+def unsafe_split_with_sizes(input: TensorBase, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
     """Like `split_with_sizes`. The parts do not count as views. See `unsafe_split`."""
     shown = joining.split_with_sizes(plain(array_of("unsafe_split_with_sizes", input)), split_sizes, dim)
     return _apart(ops.unsafe_split_with_sizes, input, shown, dim)
 
 
 @public(method=True)
-def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
+def unsafe_chunk(input: TensorBase, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     """Like `chunk`. The parts do not count as views. See `unsafe_split`."""
     shown = joining.chunk(plain(array_of("unsafe_chunk", input)), as_int("unsafe_chunk", chunks, "chunks"), dim)
     op = ops.unsafe_split if input._array.shape[dim] else ops.unsafe_split_with_sizes

@@ -6,6 +6,7 @@ Each function takes the options of the function that makes the view. Must not kn
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from ....kernels.layout import steps
@@ -52,7 +53,7 @@ def slice_scatter(input: TensorBase, src: TensorBase, dim: int = 0, start: int |
     return ops.slice_scatter(input, src, *options)
 
 
-def range_of(input: Any, dim: int, start: int | None, end: int | None, step: int) -> tuple[int, int, int, int]:
+def range_of(input: TensorBase, dim: int, start: int | None, end: int | None, step: int) -> tuple[int, int, int, int]:
     """The axis, and start:end:step as numbers from 0 to its size. Raises RuntimeError if the step is not positive."""
     axis = axis_of("slice", dim, input._array.ndim)
     if step <= 0:
@@ -71,7 +72,7 @@ def diagonal_scatter(input: TensorBase, src: TensorBase, offset: int = 0, dim1: 
 
 @public("as_strided_scatter(Tensor input, Tensor src, ints size, ints stride, int storage_offset=None)", strict=True,
         method=True)
-def as_strided_scatter(input: TensorBase, src: TensorBase, size: Any, stride: Any,
+def as_strided_scatter(input: TensorBase, src: TensorBase, size: Sequence[int], stride: Sequence[int],
                        storage_offset: int | None = None) -> Any:
     """A copy with the strides of the tensor, and `src` in the elements that `as_strided` would view.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -54,6 +54,9 @@ from .operands import (
     with_axes,
 )
 
+if TYPE_CHECKING:
+    from ....tensors.transforms.batching import BatchLevel
+
 
 def shifted(value: Any, rank: int) -> Any:
     """A dim, or dims, of a sample of this rank, as dims of the batch."""
@@ -80,7 +83,7 @@ def _facts(op: Op) -> _Facts:
     return _Facts(names, not DIMS.isdisjoint(names), op.variadic or "index" in op.arguments[:op.arity])
 
 
-def by_dims(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def by_dims(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     """An operator with dims, as its names of options say."""
     facts = _facts(op)
     if not facts.has_dims:
@@ -106,7 +109,7 @@ def by_dims(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return _of_numbers(level, op, moved, names, rest)
 
 
-def _of_numbers(level: Any, op: Op, moved: list[Any], names: tuple[str, ...], rest: tuple[Any, ...]) -> Any:
+def _of_numbers(level: BatchLevel, op: Op, moved: list[Any], names: tuple[str, ...], rest: tuple[Any, ...]) -> Any:
     """An operator with dims on numbers, whose dims 0 and -1 mean nothing. The results are numbers too."""
     options = [1 if isinstance(value, int) else (1,) * (value is None or len(value) > 0) if name in DIMS else value
                for name, value in zip(names, rest, strict=True)]
@@ -119,23 +122,23 @@ def _of_numbers(level: Any, op: Op, moved: list[Any], names: tuple[str, ...], re
 def _of_all(by_axes: Op) -> Rule:
     """A reduction of all elements: of all axes but that of the batch."""
 
-    def rule(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    def rule(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
         x = shown(args[0], level)
         return by_axes.run(x, tuple(range(1, x.ndim)), False, *args[1:])
 
     return rule
 
 
-def _prod(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _prod(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     return scans.prod_dim.run(flat_rows(shown(args[0], level)), 1, False, *args[1:])
 
 
-def _extreme(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _extreme(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     rows, largest = flat_rows(shown(args[0], level)), args[1]
     return (amax if largest else amin).run(rows, (1,), False, largest) if rows.shape[1] else NotImplemented
 
 
-def _argextreme(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _argextreme(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     """The index in the flattened array has all axes of size 1 if they are kept."""
     x, dim, keepdim, largest = args
     if dim is not None and x.ndim:
@@ -144,22 +147,22 @@ def _argextreme(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return as_shape(found, (level.size, *[1] * x.ndim)) if keepdim else found
 
 
-def _median(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _median(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     rows = flat_rows(shown(args[0], level))
     return sorting.median_dim.run(rows, 1, False, args[1])[0] if rows.shape[1] else NotImplemented
 
 
-def _any_zero(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _any_zero(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     x = flat_rows(shown(args[0], level))
     return any_of.run(eq.run(x, constant(np.zeros((), x.dtype))), (1,), False)
 
 
-def _dist(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _dist(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     x, y, p = args
     return norms.norm.run(flat_rows(sub.run(*aligned((x, y), level))), p, (1,), False, None)
 
 
-def _looked_at(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _looked_at(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     """Look at all samples at once. What is wrong with the batch may be right for its samples, so then ask for each."""
     try:
         return op.run(shown(args[0], level), *args[1:])
@@ -167,7 +170,7 @@ def _looked_at(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
         return NotImplemented
 
 
-def _isin(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _isin(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     x, tests, invert = args
     if not is_batched(tests, level):
         return op.run(shown(x, level), tests, invert)
@@ -179,18 +182,18 @@ def _isin(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return logical_not.run(found) if invert else found
 
 
-def _searchsorted(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _searchsorted(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     """Bounds without further axes serve values of any shape."""
     bounds, x, *options = args
     fits = not is_batched(bounds, level) and bounds.ndim == 1 and not any([is_array(o) for o in options])
     return op.run(bounds, shown(x, level), *options) if fits else NotImplemented
 
 
-def _trace(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _trace(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     return sum_dim.run(diagonal.run(shown(args[0], level), 0, 1, 2), (1,), False, None)
 
 
-def _roll(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _roll(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     x, shifts, dims = args
     if dims:
         return by_dims(level, op, args)
@@ -198,24 +201,24 @@ def _roll(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return as_shape(op.run(flat_rows(x), shifts, (1,)), x.shape)
 
 
-def _repeat(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _repeat(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     x, repeats = args
     return op.run(with_axes(shown(x, level), 1, len(repeats) - x.ndim), (1, *repeats))
 
 
-def _sum_of_parts(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _sum_of_parts(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     g, shape, repeats = args
     lead = (1,) * (len(repeats) - len(shape))
     return as_shape(op.run(shown(g, level), (level.size, *lead, *shape), (1, *repeats)), (level.size, *shape))
 
 
-def _full(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _full(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     """A constant beside a batch is a batch too, so that it can be written over."""
     beside, shape, *rest = args
     return op.run(shown(beside, level), (level.size, *shape), *rest)
 
 
-def _clone(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _clone(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     x, order = args
     if isinstance(order, tuple):                           # the strides of a sample, which are dense
         span = max([1, *[n * step for n, step in zip(x.shape, order)]])
@@ -223,22 +226,22 @@ def _clone(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return op.run(shown(x, level), order)
 
 
-def _copy_into(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _copy_into(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     return _clone(level, copy, args[1:])
 
 
-def _sum_over_rows(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _sum_over_rows(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     g, rank = args
     return sum_dim.run(shown(g, level), tuple(range(1, 1 + g.ndim - rank)), False, None)
 
 
-def _sum_of_windows(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _sum_of_windows(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     """The gradient of windows. The windows of a number have a dim that the number has not."""
     shape = args[1]
     return by_dims(level, op, args) if shape else NotImplemented
 
 
-def _in_shape(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _in_shape(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     """`_unsafe_view`, and the copy of a view in another shape."""
     x, shape = args
     if not isinstance(shape, tuple) or (-1 in shape and not x.size):

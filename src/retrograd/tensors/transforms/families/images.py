@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....ops.elementwise.arithmetic import add
 from ....ops.framework import Op
@@ -21,8 +21,11 @@ from .operands import (
     unfolded_second,
 )
 
+if TYPE_CHECKING:
+    from ....tensors.transforms.batching import BatchLevel
 
-def _convolution(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+
+def _convolution(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     """With a weight for each sample, the samples are groups of channels."""
     x, weight, bias, *window, groups = args
     if not is_batched(weight, level):
@@ -40,14 +43,14 @@ def _with_bias(found: Any, bias: Any) -> Any:
     return add.run(found, as_shape(bias, (size, 1, channels, *[1] * (found.ndim - 3))))
 
 
-def _convolution_backward(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _convolution_backward(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     x, g, shape, *window, groups = args
     moved = [folded_second(first(a, level)) for a in (x, g)]
     found = op.run(*moved, (level.size * shape[0], *shape[1:]), *window, groups * level.size)
     return unfolded(found, level.size)
 
 
-def _over_time(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _over_time(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     """Signals of (time, batch, channels)."""
     x, weight, bias, pad = args
     if is_batched(weight, level) or is_batched(bias, level):
@@ -55,16 +58,16 @@ def _over_time(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return unfolded_second(op.run(folded_second(shown(x, level)), weight, bias, pad), level.size)
 
 
-def _fractional(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _fractional(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     """A random sample says where the windows of each image lie."""
     return by_fold(level, op, args) if args[0].ndim == len(args[2]) + 2 else NotImplemented
 
 
-def _im2col(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _im2col(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     return (by_stack if args[0].ndim == len(args[1]) + 1 else by_fold)(level, op, args)
 
 
-def _col2im(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _col2im(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     return (by_stack if args[0].ndim == 2 else by_fold)(level, op, args)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,10 +40,13 @@ from .operands import (
     with_axes,
 )
 
+if TYPE_CHECKING:
+    from ....tensors.transforms.batching import BatchLevel
+
 # Losses
 
 
-def _reduced(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _reduced(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     """A loss of elements: those of each sample are reduced by themselves."""
     at = op.arguments.index("reduction")
     reduction = args[at]
@@ -58,7 +61,7 @@ def _over(elements: Any, reduction: str) -> Any:
     return (mean_dim if reduction == "mean" else sum_dim).run(elements, axes, False, None)
 
 
-def _for_classes(level: Any, shape: tuple[int, ...], target: Any) -> tuple[tuple[int, ...], Any]:
+def _for_classes(level: BatchLevel, shape: tuple[int, ...], target: Any) -> tuple[tuple[int, ...], Any]:
     """The shape of the scores of all samples as rows, and the targets of the rows. A sample may be a single row."""
     target = first(target, level)
     if len(shape) > 1:
@@ -66,7 +69,7 @@ def _for_classes(level: Any, shape: tuple[int, ...], target: Any) -> tuple[tuple
     return (level.size, *shape), target
 
 
-def _nll_loss(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _nll_loss(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     x, target, weight, reduction, ignored = args
     if is_batched(weight, level):
         return NotImplemented
@@ -79,7 +82,7 @@ def _nll_loss(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return _shared(level, total, shape, targets, weight, ignored) if reduction == "mean" else total
 
 
-def _shared(level: Any, g: Any, shape: tuple[int, ...], targets: Any, weight: Any, ignored: int) -> Any:
+def _shared(level: BatchLevel, g: Any, shape: tuple[int, ...], targets: Any, weight: Any, ignored: int) -> Any:
     """A number for each sample, divided by the total weight of the targets of the sample."""
     if (weight is None and type(targets) is np.ndarray and local.thread.below is None
             and not (targets == ignored).any()):
@@ -88,7 +91,7 @@ def _shared(level: Any, g: Any, shape: tuple[int, ...], targets: Any, weight: An
     return div.run(g, _weights(level, g, shape, targets, weight, ignored))
 
 
-def _weights(level: Any, like: Any, shape: tuple[int, ...], targets: Any, weight: Any, ignored: int) -> Any:
+def _weights(level: BatchLevel, like: Any, shape: tuple[int, ...], targets: Any, weight: Any, ignored: int) -> Any:
     """The total weight of each sample's targets: how many there are, or the loss if all scores are -1."""
     if weight is None:
         weights = cast.run(ne.run(targets, constant(np.array(ignored, targets.dtype))), like.dtype)
@@ -99,7 +102,7 @@ def _weights(level: Any, like: Any, shape: tuple[int, ...], targets: Any, weight
                        None)
 
 
-def _nll_loss_backward(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _nll_loss_backward(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     g, target, weight, sample, reduction, ignored = args
     if is_batched(weight, level):
         return NotImplemented
@@ -113,7 +116,7 @@ def _nll_loss_backward(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return as_shape(found, (level.size, *sample))
 
 
-def _multi_margin(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _multi_margin(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     x, target, weight, p, margin, reduction = args
     if is_batched(weight, level) or not x.ndim:
         return NotImplemented
@@ -123,7 +126,7 @@ def _multi_margin(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return _over(as_shape(losses, (level.size, *target.shape)), reduction)
 
 
-def _multilabel_margin(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _multilabel_margin(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     x, classes, between, reduction = args
     if not x.ndim:
         return NotImplemented
@@ -135,7 +138,7 @@ def _multilabel_margin(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
 # Normalizations
 
 
-def _scaled_and_shifted(level: Any, out: Any, weight: Any, bias: Any, after: int) -> Any:
+def _scaled_and_shifted(level: BatchLevel, out: Any, weight: Any, bias: Any, after: int) -> Any:
     """`out` times weight plus bias. They have their axes in line if `after` axes of size 1 follow them."""
     for call, a in ((mul, weight), (add, bias)):
         if a is not None:
@@ -145,7 +148,7 @@ def _scaled_and_shifted(level: Any, out: Any, weight: Any, bias: Any, after: int
     return out
 
 
-def _of_one(level: Any, op: Op, args: tuple[Any, ...], after: int) -> Any:
+def _of_one(level: BatchLevel, op: Op, args: tuple[Any, ...], after: int) -> Any:
     """A normalization of what is the same for all samples. Only the weight or the bias differ, and no statistics."""
     x, weight, bias, *options = args
     if weight is not None and weight.dtype != x.dtype:
@@ -154,7 +157,7 @@ def _of_one(level: Any, op: Op, args: tuple[Any, ...], after: int) -> Any:
     return _scaled_and_shifted(level, unsqueeze.run(out, 0), weight, bias, after), *map(Same, statistics)
 
 
-def _layer_norm(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _layer_norm(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     x, weight, bias, rank, eps = args
     if not is_batched(x, level):
         return _of_one(level, op, args, 0)
@@ -167,7 +170,7 @@ def _layer_norm(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return _scaled_and_shifted(level, out, weight, bias, 0), mean, rstd
 
 
-def _group_norm(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _group_norm(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     x, weight, bias, groups, eps = args
     after = x.ndim - 2
     if not is_batched(x, level):
@@ -181,7 +184,7 @@ def _group_norm(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return _scaled_and_shifted(level, out, weight, bias, after), mean, rstd
 
 
-def _by_channels(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _by_channels(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     """Operators on (N, C, ...) whose statistics are of channels: a sample's channels are channels of their own."""
     moved = [folded_second(first(a, level)) if is_array(a) and a.ndim > 1
              else folded(first(a, level)) if is_array(a) else a for a in args]
@@ -191,7 +194,7 @@ def _by_channels(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return unfolded(found, level.size) if found.ndim == 1 else unfolded_second(found, level.size)
 
 
-def _batch_norm(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _batch_norm(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     if not is_batched(args[0], level):
         found = _of_one(level, op, args, args[0].ndim - 2)
         if found is not NotImplemented:
@@ -199,13 +202,13 @@ def _batch_norm(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return _by_channels(level, op, args)
 
 
-def _by_given_moments(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _by_given_moments(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     if any([is_batched(a, level) for a in args[1:]]):
         return _by_channels(level, op, args)
     return unfolded(op.run(folded(shown(args[0], level)), *args[1:]), level.size)
 
 
-def _standardized(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _standardized(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     """Parts of the derivatives of normalizations: operands of the rank of x are full, others broadcast."""
     rank = max([a.ndim for a in args if is_array(a)])
     return op.run(*[(first(a, level) if a.ndim == rank else in_line(a, level, rank)) if is_array(a)
@@ -216,20 +219,20 @@ def _standardized(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
 # Tables of rows
 
 
-def _numbers(level: Any, index: Any, rows: int) -> Any:
+def _numbers(level: BatchLevel, index: Any, rows: int) -> Any:
     """The numbers of rows in a table of the tables of all samples."""
     index = first(index, level)
     return add.run(index, constant(np.arange(level.size).reshape(-1, *[1] * (index.ndim - 1)) * rows))
 
 
-def _embedding(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _embedding(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     weight, index, padding, by_count = args
     if not is_batched(weight, level):
         return op.run(weight, shown(index, level), padding, by_count)
     return op.run(folded(shown(weight, level)), _numbers(level, index, weight.shape[0]), -1, False)
 
 
-def _embedding_rows(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _embedding_rows(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     table, index, padding, by_count = args
     if by_count:
         return NotImplemented
@@ -237,7 +240,7 @@ def _embedding_rows(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return found if padding < 0 else _unless(level, found, index, padding)
 
 
-def _embedding_backward(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _embedding_backward(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     g, index, shape, padding, by_count = args
     if by_count:
         return NotImplemented
@@ -248,14 +251,14 @@ def _embedding_backward(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return unfolded(found, level.size)
 
 
-def _unless(level: Any, rows: Any, index: Any, padding: int) -> Any:
+def _unless(level: BatchLevel, rows: Any, index: Any, padding: int) -> Any:
     """Rows, with zeros where the index is that of the padding."""
     index = first(index, level)
     used = ne.run(index, constant(np.array(padding, index.dtype)))
     return mul.run(rows, cast.run(as_shape(used, (*used.shape, 1)), rows.dtype))
 
 
-def _first_row(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _first_row(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     """The only row of a matrix."""
     x = shown(args[0], level)
     return as_shape(x, (level.size, x.shape[-1]))
@@ -264,7 +267,7 @@ def _first_row(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
 # Attention, on (N, heads, length, size)
 
 
-def _attention(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _attention(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     q, k, v, mask, causal, scale = args
     if mask is not None and (is_batched(mask, level) or (mask.ndim == 4 and mask.shape[0] != 1)):
         mask = with_axes(first(mask, level), 1, 4 - mask.ndim)
@@ -273,7 +276,7 @@ def _attention(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return unfolded(op.run(q, k, v, mask, causal, scale), level.size)
 
 
-def _attention_weights(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _attention_weights(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     *arrays, scale = args
     return unfolded(op.run(*[folded(first(a, level)) for a in arrays], scale), level.size)
 

@@ -8,7 +8,7 @@ below in effect.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from ....ops.framework import Op
 from ....ops.shape import expand, permute, unsafe_view
 from ..batched import is_array, is_batched, joined, parts, shown
 from ..levels import constant
+
+if TYPE_CHECKING:
+    from ....tensors.transforms.batching import BatchLevel
 
 Rule = Callable[[Any, Op, tuple[Any, ...]], Any]
 
@@ -31,14 +34,14 @@ class Same:
         self.array = array
 
 
-def first(array: Any, level: Any) -> Any:
+def first(array: Any, level: BatchLevel) -> Any:
     """An operand with the axis of the level first: its own, or an expanded one."""
     if is_batched(array, level):
         return shown(array, level)
     return expand.run(array, (level.size, *array.shape))
 
 
-def in_line(array: Any, level: Any, rank: int) -> Any:
+def in_line(array: Any, level: BatchLevel, rank: int) -> Any:
     """An operand with the axis of the level first, and axes of size 1 after it up to `rank` more axes.
 
     An operand that is not batched stays as it is.
@@ -55,7 +58,7 @@ def with_axes(array: Any, at: int, count: int) -> Any:
     return joined(levels, physical[(*[slice(None)] * (len(levels) + at), *[None] * count)])
 
 
-def aligned(args: Sequence[Any], level: Any) -> list[Any]:
+def aligned(args: Sequence[Any], level: BatchLevel) -> list[Any]:
     """The arguments, with the axis of the level first and the other axes in line with each other."""
     rank = max([a.ndim for a in args if is_array(a)])
     return [in_line(a, level, rank) for a in args]
@@ -121,24 +124,24 @@ def rules(rule: Rule, *ops: Op) -> dict[Op, Rule]:
     return dict.fromkeys(ops, rule)
 
 
-def one_by_one(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def one_by_one(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     """No single call computes the batch: the operator is called for each sample."""
     return NotImplemented
 
 
-def by_alignment(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def by_alignment(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     """An operator that works element by element, whatever its kind: the axes are put in line."""
     return op.run(*aligned(args, level))
 
 
-def by_stack(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def by_stack(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     """An operator whose kernel takes leading axes: the batch is one more of them. Options named `shape` get it too."""
     shape_at = op.arguments.index("shape") if "shape" in op.arguments else None
     return op.run(*[first(a, level) if is_array(a) else (level.size, *a) if i == shape_at else a
                     for i, a in enumerate(args)])
 
 
-def by_fold(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def by_fold(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     """An operator whose operands have the same first axis: the batch becomes a part of it, also in `shape`."""
     if any([is_array(a) and not a.ndim for a in args]):
         return NotImplemented

@@ -6,7 +6,7 @@ If each sample has its own index, a second index that numbers the samples is add
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from ..levels import constant
 from ..refusals import MASK
 from .operands import Rule, as_shape, by_alignment, first, flat_rows, in_line, one_by_one, rules, scaled, with_axes
 
+if TYPE_CHECKING:
+    from ....tensors.transforms.batching import BatchLevel
+
 
 class _Keys:
     """The indices of a batch, and the order of the axes of what they select.
@@ -35,7 +38,7 @@ class _Keys:
     `order` is None if the axis of the batch comes first and the others as in a sample.
     """
 
-    def __init__(self, level: Any, indices: Sequence[Any], rank: int) -> None:
+    def __init__(self, level: BatchLevel, indices: Sequence[Any], rank: int) -> None:
         arrays = [(d, i) for d, i in enumerate(indices) if i is not None]
         self.masked = any([i.dtype.kind == "b" for _, i in arrays])
         batched = any([is_batched(i, level) for _, i in arrays])
@@ -67,7 +70,7 @@ class _Keys:
         return permute.run(values, tuple(sorted(range(len(self.order)), key=self.order.__getitem__)))
 
 
-def _index(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _index(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     x, indices = args
     keys = _Keys(level, indices, x.ndim)
     if not keys.fits:
@@ -75,7 +78,7 @@ def _index(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return keys.as_sample(op.run(first(x, level), keys.indices))
 
 
-def _index_backward(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _index_backward(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     g, shape, indices = args
     keys = _Keys(level, indices, len(shape))
     if not keys.fits:
@@ -83,13 +86,13 @@ def _index_backward(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return op.run(keys.as_selected(first(g, level)), (level.size, *shape), keys.indices)
 
 
-def _without(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _without(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     g, indices = args
     keys = _Keys(level, indices, g.ndim)
     return op.run(first(g, level), keys.indices) if keys.fits else NotImplemented
 
 
-def _index_put(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _index_put(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     x, values, indices, accumulate = args
     keys = _Keys(level, indices, x.ndim)
     if not keys.fits:
@@ -101,7 +104,7 @@ def _index_put(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
 # Along one dimension
 
 
-def _beside(index: Any, level: Any, shape: tuple[int, ...], dim: int) -> Any:
+def _beside(index: Any, level: BatchLevel, shape: tuple[int, ...], dim: int) -> Any:
     """A vector of numbers for each sample, as an index for each element of a batch of this shape."""
     rows = as_shape(shown(index, level), (level.size, *[1] * dim, index.size, *[1] * (len(shape) - dim - 2)))
     return expand.run(rows, (*shape[:dim + 1], index.size, *shape[dim + 2:]))
@@ -113,7 +116,7 @@ def _along(elementwise: Rule) -> Rule:
     If each sample has its own numbers, the operator `elementwise` does the work with a number for each element.
     """
 
-    def rule(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    def rule(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
         at, dim_at = op.arguments.index("index"), op.arguments.index("dim")
         index, dim, rank = args[at], args[dim_at], args[0].ndim
         if "shape" in op.arguments:
@@ -129,13 +132,13 @@ def _along(elementwise: Rule) -> Rule:
     return rule
 
 
-def _select_each(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _select_each(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     x, index, dim = args
     x = first(x, level)
     return gather.run(x, _beside(index, level, x.shape, dim), dim + 1)
 
 
-def _put_back_each(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _put_back_each(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     g, index, shape, dim = args
     shape = (level.size, *shape)
     return gather_backward.run(first(g, level), _beside(index, level, shape, dim), shape, dim + 1)
@@ -162,7 +165,7 @@ def _fill_each(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
 # By number in row-major order
 
 
-def _take(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _take(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     x, index = args
     if not is_batched(x, level):
         return op.run(x, shown(index, level))
@@ -174,7 +177,7 @@ def _take(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return as_shape(found, (level.size, *index.shape))
 
 
-def _take_backward(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _take_backward(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     g, index, shape = args
     count = 1
     for n in shape:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....ops.basic import clone
 from ....ops.elementwise.arithmetic import mul
@@ -17,15 +17,18 @@ from ....ops.shape import permute, unsqueeze
 from ..batched import is_array, is_batched, shown
 from .operands import Rule, as_shape, blended, by_stack, first, folded, in_line, rules, scaled, unfolded, with_axes
 
+if TYPE_CHECKING:
+    from ....tensors.transforms.batching import BatchLevel
 
-def _mm(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+
+def _mm(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     x, y = args
     if is_batched(x, level) and not is_batched(y, level):
         return unfolded(mm.run(folded(shown(x, level)), y), level.size)
     return bmm.run(first(x, level), first(y, level))
 
 
-def _mv(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _mv(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     x, y = args
     if not is_batched(x, level):
         return mm.run(shown(y, level), permute.run(x, (1, 0)))
@@ -35,7 +38,7 @@ def _mv(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return as_shape(product, product.shape[:2])
 
 
-def _dot(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _dot(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     x, y = args
     if not is_batched(x, level):
         x, y = y, x
@@ -44,21 +47,21 @@ def _dot(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return as_shape(bmm.run(unsqueeze.run(shown(x, level), 1), unsqueeze.run(shown(y, level), 2)), (level.size,))
 
 
-def _vdot(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _vdot(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     x, y = [first(a, level) for a in args]
     if x.dtype.kind == "c":
         x = conj.run(x)
     return as_shape(bmm.run(unsqueeze.run(x, 1), unsqueeze.run(y, 2)), (level.size,))
 
 
-def _bmm(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _bmm(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     return unfolded(bmm.run(*[folded(first(a, level)) for a in args]), level.size)
 
 
 def _plus(product: Rule, alone: Callable[[Any, Any], Any]) -> Rule:
     """The rule of beta * x + alpha * product, for numbers with a fraction. `alone` is the product of two arrays."""
 
-    def rule(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    def rule(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
         x, left, right, beta, alpha = args
         if x.dtype.kind not in "fc" or not x.dtype == left.dtype == right.dtype:        # addr takes several types
             return NotImplemented
@@ -73,7 +76,7 @@ def _plus(product: Rule, alone: Callable[[Any, Any], Any]) -> Rule:
     return rule
 
 
-def _addmm(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _addmm(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     """A batch of rows times one matrix, plus a row, is one product."""
     x, left, right, beta, alpha = args
     if x.ndim == 1 and is_batched(left, level) and not is_batched(right, level) and not is_batched(x, level):
@@ -81,23 +84,23 @@ def _addmm(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return _PLUS_MM(level, op, args)
 
 
-def _sum_of_products(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _sum_of_products(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     return sum_dim.run(_bmm(level, op, args), (1,), False, None)
 
 
-def _outer(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _outer(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     x, y = [first(a, level) for a in args]
     return mul.run(unsqueeze.run(x, 2), unsqueeze.run(y, 1))
 
 
-def _trilinear(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _trilinear(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     x, weight, y = args
     if is_batched(weight, level):
         return NotImplemented
     return unfolded(op.run(folded(first(x, level)), weight, folded(first(y, level))), level.size)
 
 
-def _of_matrices(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _of_matrices(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     """An operator on stacks of matrices, whose ranks may differ. Operands in lists are not known here."""
     if any([is_array(part) for a in args if type(a) in (list, tuple) for part in a]):
         return NotImplemented
@@ -110,7 +113,7 @@ def _of_matrices(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
                     else first(a, level) if is_array(a) else a for a in args])
 
 
-def _of_reflectors(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _of_reflectors(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     """Matrices of reflectors with a vector of factors for each, and perhaps the matrices that they are applied to."""
     matrices, factors, *others = [a for a in args if is_array(a)]
     if not matrices.size or factors.ndim != matrices.ndim - 1 or any([a.ndim != matrices.ndim for a in others]):
@@ -118,13 +121,13 @@ def _of_reflectors(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return by_stack(level, op, args)
 
 
-def _unpacked(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _unpacked(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     """Packed factors, with a vector of pivots for each matrix, or none."""
     factors, pivots = args[:2]
     return by_stack(level, op, args) if pivots is None or pivots.ndim == factors.ndim - 1 else NotImplemented
 
 
-def _pinv(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _pinv(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     """A tolerance may be an array without axes, for all matrices of a stack."""
     return NotImplemented if any([is_array(a) and not a.ndim for a in args]) else _of_matrices(level, op, args)
 

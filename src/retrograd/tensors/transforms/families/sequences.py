@@ -6,10 +6,11 @@ side by side, so that the sequences stay sorted.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ....foundations.dtypes import Shape
 from ....ops import sparse
 from ....ops.elementwise.arithmetic import add
 from ....ops.framework import Op
@@ -19,6 +20,9 @@ from ....ops.shape import permute
 from ..batched import is_batched, shown
 from ..levels import constant
 from .operands import Rule, as_shape, first, folded, folded_second, rules, unfolded
+
+if TYPE_CHECKING:
+    from ....tensors.transforms.batching import BatchLevel
 
 
 def _beside(array: Any, axis: int) -> Any:
@@ -35,12 +39,12 @@ def _apart(array: Any, axis: int, size: int) -> Any:
     return permute.run(array, (axis + 1, *range(axis + 1), *range(axis + 2, array.ndim)))
 
 
-def _more(sizes: Any, level: Any) -> Any:
+def _more(sizes: Shape | None, level: BatchLevel) -> Any:
     """The numbers of sequences at each step, for all samples."""
     return None if sizes is None else tuple([count * level.size for count in sizes])
 
 
-def _layer(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _layer(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     """A recurrent layer, with the same weights for all samples. What is saved has the sequences last."""
     if any([is_batched(a, level) for a, name in zip(args, op.arguments, strict=True) if name not in ("x", "h", "c")]):
         return NotImplemented
@@ -52,32 +56,32 @@ def _layer(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
         _apart(part, part.ndim - 1, level.size) for part in found[states:]]
 
 
-def _packed(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _packed(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     x, sizes, batch_first = args
     found = op.run(_beside(shown(x, level), 0 if batch_first else 1), _more(sizes, level), batch_first)
     return _apart(found, 0, level.size)
 
 
-def _padded(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _padded(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     rows, sizes, *options = args
     return _apart(op.run(_beside(shown(rows, level), 0), _more(sizes, level), *options), 1, level.size)
 
 
-def _ctc(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _ctc(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     """The states of paths have a row for each sequence, and are the same for all samples."""
     log_probs, states, zero_infinity = args
     states = type(states)(*[np.concatenate([part] * level.size) for part in states])
     return unfolded(op.run(folded_second(shown(log_probs, level)), states, zero_infinity), level.size)
 
 
-def _ctc_step(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _ctc_step(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     now, skips, by = args
     if is_batched(skips, level):
         return NotImplemented
     return unfolded(op.run(folded(shown(now, level)), np.concatenate([skips] * level.size), by), level.size)
 
 
-def _bag(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _bag(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     """The bags of all samples are bags of one table, or of the tables of all samples."""
     weight, scales, index, starts, mode, padding, by_count = args
     apart, size = is_batched(weight, level), level.size

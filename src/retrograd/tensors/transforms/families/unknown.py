@@ -1,8 +1,8 @@
-"""Operators that no single call computes for a batch: those called for each sample, and those that are refused."""
+"""Operators that no single call computes for a batch: they are called for each sample, or refused."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....ops import joining, shape
 from ....ops.framework import Op
@@ -13,13 +13,16 @@ from ..batched import is_batched
 from ..refusals import SELECTED, of_any_shape
 from .operands import Rule, one_by_one, rules
 
+if TYPE_CHECKING:
+    from ....tensors.transforms.batching import BatchLevel
+
 
 def _of_any_shape(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     """An operator whose results differ in shape from sample to sample."""
     raise RuntimeError(of_any_shape("where" if op is sorting.nonzero_columns else op.name))
 
 
-def _masked_select(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+def _masked_select(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     if is_batched(args[1], level):
         raise RuntimeError(SELECTED)
     return NotImplemented

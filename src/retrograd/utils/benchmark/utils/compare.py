@@ -10,7 +10,7 @@ from .common import Measurement, magnitude, ordered_unique, select_unit, trim_si
 
 __all__ = ["Colorize", "Compare"]
 
-# Codes for a terminal: for times that are so much worse than the best, and for those that are nearly the best.
+# Codes for a terminal: for times that are so much worse than the best, and for times that are nearly the best.
 _WORSE = ((5.0, "\033[31m\033[1m"), (2.0, "\033[2m\033[91m"))
 _NEAR = ((1.01, "\033[92m\033[1m"), (1.1, "\033[34m\033[1m"))
 _END = "\033[0m\033[0m"

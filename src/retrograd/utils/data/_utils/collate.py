@@ -115,7 +115,7 @@ def _function_for(item: Any, table: Table) -> Callable[..., Any] | None:
     return next((function for kind, function in table.items() if isinstance(item, kind)), None)
 
 
-def collate_tensor_fn(batch: Any, *, collate_fn_map: Table | None = None) -> Tensor:
+def collate_tensor_fn(batch: Sequence[Tensor], *, collate_fn_map: Table | None = None) -> Tensor:
     """The tensors of a batch, stacked along a new first dimension."""
     return stack(batch, 0)
 

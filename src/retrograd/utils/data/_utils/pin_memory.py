@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....foundations.devices import DeviceLike
 from .collate import like_sequence, mapped
 
 
-def pin_memory(data: Any, device: Any = None) -> Any:
+def pin_memory(data: Any, device: DeviceLike | None = None) -> Any:
     """The data with `item.pin_memory()` in place of each tensor, and of each object that has this method."""
     if hasattr(data, "pin_memory"):
         return data.pin_memory()
