@@ -14,7 +14,7 @@ from ..ops.framework import Op
 from ..ops.overloads import OpOverload
 from ..tensors.recording.overriding import disabled_torch_dispatch_impl
 from ..tensors.state.base import TensorBase, note_kind, plain
-from ..tensors.state.dispatch import DISPATCH, UNHANDLED
+from ..tensors.state.dispatch import UNHANDLED
 from .core import arranged, schema_of
 from .here import Pending, beneath, each_tensor, local, tensors_in
 from .wrapped import WrapperArray, holds_wrapper
@@ -61,7 +61,7 @@ def _has_handler(args: Any) -> bool:
         kind = type(value)
         if kind is np.ndarray:
             tensor = tensors.get(id(value))
-            if tensor is not None and tensor._array is value and type(tensor) is not DISPATCH.tensor and handles(tensor):
+            if tensor is not None and tensor._array is value and handles(tensor):
                 return True
         elif (kind is list or kind is tuple) and _has_handler(value):
             return True

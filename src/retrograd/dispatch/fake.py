@@ -133,20 +133,21 @@ class FakeTensorConverter:
     """Makes fake tensors like tensors with numbers. The same tensor gives the same fake tensor."""
 
     def __init__(self) -> None:
-        self._made: dict[int, tuple[Any, Any]] = {}
+        self._made: dict[int, tuple[Any, Any]] = {}           # weak references to both tensors
 
     def from_real_tensor(self, fake_mode: FakeTensorMode, t: Any, **options: Any) -> Any:
         """The fake tensor like `t`."""
         key = id(t)
-        reference, made = self._made.get(key, (None, None))
-        if reference is not None and reference() is t:
-            return made
+        references = self._made.get(key)
+        if references is not None and references[0]() is t and references[1]() is not None:
+            return references[1]()
         made = FakeTensor(fake_mode, _meta(t._array.shape, t._array.dtype, steps(t._array)), t.device)
         if requires(t):
             meta_of(made).leaf = True
         if getattr(t, "_is_param", False):
             made._is_param = True
-        self._made[key] = weakref.ref(t, lambda gone: self._made.pop(key, None)), made
+        self._made[key] = weakref.ref(t), weakref.ref(made)
+        weakref.finalize(t, self._made.pop, key, None)
         return made
 
 

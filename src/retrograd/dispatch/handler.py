@@ -12,6 +12,7 @@ from typing import Any
 from ..foundations.modes import local as modes
 from ..tensors.state.base import TensorBase
 from ..tensors.state.dispatch import UNHANDLED
+from ..tensors.state.wrapping import is_wrapper
 from .calls import Carried, dispatch, handled, handles
 from .here import each_tensor, local, tensors_in
 from .makers import MAKERS, REPLACED
@@ -25,7 +26,7 @@ def handler(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> 
     if here.disabled:
         return UNHANDLED
     given = tensors_in((args, kwargs))
-    if not here.modes and not any([handles(x) or type(x._array) is WrapperArray for x in given]):
+    if not here.modes and not any([handles(x) or is_wrapper(x) for x in given]):
         return UNHANDLED
     passing = here.passing
     if passing is not None and passing[0] == function and all([a is b for a, b in zip(passing[1], args)]):
@@ -77,6 +78,8 @@ def _on_seam(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], gi
     finally:
         here.passing, thread.transform, thread.watchers = passing, before, watchers
         here.fresh, here.under = fresh, under
+        if passing is None:                                 # so that nothing is kept alive
+            here.last, here.norm = ("", ()), ()
     raise error
 
 
