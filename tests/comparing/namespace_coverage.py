@@ -90,7 +90,8 @@ def coverage(space: str, bound: bool = False) -> Coverage:
     names = [name for name in names if name not in modules and (name in apart) == bound]
     return Coverage(space, names, [n for n in names if not hasattr(home, n)], modules,
                     [n for n in modules if not hasattr(home, n)],
-                    [n for n in names if only_refuses(getattr(home, n, None))], "classes that torch._C binds" if bound else "")
+                    [n for n in names if only_refuses(getattr(home, n, None))],
+                    "classes that torch._C binds" if bound else "")
 
 
 def everything() -> Iterator[Coverage]:

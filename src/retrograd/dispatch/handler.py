@@ -11,8 +11,7 @@ from typing import Any
 
 from ..foundations.modes import local as modes
 from ..tensors.state.base import TensorBase
-from ..tensors.state.dispatch import UNHANDLED
-from ..tensors.state.wrapping import is_wrapper
+from ..tensors.state.dispatch import UNHANDLED, is_wrapper
 from .calls import Carried, dispatch, handled, handles
 from .here import each_tensor, local, tensors_in
 from .makers import MAKERS, REPLACED

@@ -15,7 +15,7 @@ from ..nn.parameter import Parameter
 from ..tensors.arguments.options import layout as Layout
 from ..tensors.face.storage import STORAGE_TYPES, TypedStorage, UntypedStorage
 from ..tensors.state.base import TensorBase, plain
-from ..tensors.state.wrapping import is_wrapper
+from ..tensors.state.dispatch import is_wrapper
 from ..tensors.tensor import Tensor
 from . import archive, rebuilding
 from .places import found, location_tag, public_place

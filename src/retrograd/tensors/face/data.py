@@ -9,8 +9,8 @@ from ...graph.versions import new_lineage
 from ..arguments.dims import kind_of
 from ..recording.public import methods, public_property
 from ..state.base import TensorBase, edge_of, sharing
+from ..state.dispatch import is_wrapper
 from ..state.inside import keep_tangents, refuse_samples
-from ..state.wrapping import is_wrapper
 from .storage import put_behind
 
 

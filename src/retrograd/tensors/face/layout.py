@@ -12,7 +12,7 @@ from ..arguments.size import size_of
 from ..functions.shapes.joining import unbind
 from ..recording.public import methods, public
 from ..state.base import TensorBase
-from ..state.wrapping import is_wrapper
+from ..state.dispatch import is_wrapper
 
 
 @public("numel(Tensor input) -> int", method=True)

@@ -28,7 +28,7 @@ from ..functions.shapes.shape import sizes_of
 from ..recording.inplace import check_writable, written
 from ..recording.public import public
 from ..state.base import TensorBase, edge_of, note_kind, refuse_tangents, set_edge
-from ..state.wrapping import is_wrapper
+from ..state.dispatch import is_wrapper
 from ..transforms.batched import is_batch
 from ..transforms.refusals import STORAGE
 

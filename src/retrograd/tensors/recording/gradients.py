@@ -33,8 +33,7 @@ from ...ops.creation import full_beside
 from ...ops.elementwise.arithmetic import add
 from ..arguments.size import Size
 from ..state.base import TensorBase, constant, edge_of, plain, requires
-from ..state.dispatch import DISPATCH
-from ..state.wrapping import shown
+from ..state.dispatch import DISPATCH, shown
 from .calls import recorded
 from .inplace import check_writable, over
 from .recorder import RECORDER

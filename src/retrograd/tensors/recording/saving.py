@@ -20,8 +20,7 @@ from ...graph.node import AccumulateGrad
 from ...graph.packed import Converted, Indices, Packed, Parcel
 from ...tensors.state.base import TensorBase
 from ..state.base import meta_of, plain, with_edge
-from ..state.dispatch import DISPATCH
-from ..state.wrapping import shown
+from ..state.dispatch import DISPATCH, shown
 from .saved_names import packing_order
 
 if TYPE_CHECKING:
