@@ -1,7 +1,8 @@
 """Nodes on the border of a transform's level: what a gradient becomes that leaves or enters the level.
 
-The nodes themselves belong to the transforms. The engine only has to know whether such a node exists, because then a
-backward pass may meet arrays of a level that is no longer in effect, so its rules must compute with tensors.
+The nodes themselves belong to the transforms. The engine only has to know whether a backward pass meets such a node,
+because then it may meet arrays of a level that is no longer in effect, so its rules must compute with tensors. While no
+such node exists, no pass looks for one.
 """
 
 from __future__ import annotations

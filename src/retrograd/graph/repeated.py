@@ -16,7 +16,6 @@ from ..foundations.dtypes import Array
 from ..foundations.modes import local
 from ..kernels.elementwise.parts import LARGE
 from . import faults
-from .crossings import alive as crossings
 from .fit import fit
 from .node import RELEASED, AccumulateGrad
 from .packed import Packed
@@ -48,7 +47,7 @@ def repeated(route: Route, root: Node) -> Callable[[Cotangent], dict[Any, Cotang
     Raises RuntimeError if a saved value was released or written to.
     """
     thread = local.thread
-    if (thread.transform or thread.observer or thread.passing or thread.anomalies is not None or crossings
+    if (thread.transform or thread.observer or thread.passing or thread.anomalies is not None
             or root.node not in (route.wanted or ()) or not _is_usual(route)):
         return None
     lines = [line for node in route.order for line in _lines(node, route.wanted)]

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
+from .crossings import Crossing
 from .node import AccumulateGrad, Output
 
 _by_number = attrgetter("number")
@@ -35,6 +36,10 @@ class Route:
             if capture:
                 for edge in inputs:
                     self.capture.setdefault(edge.node, []).append(edge)
+
+    def crosses(self) -> bool:
+        """Whether the route leads over a border of a transform's level."""
+        return any([isinstance(node, Crossing) for node in self.order])
 
     def _collect(self, roots: Iterable[Any]) -> list[Any]:
         """Every reachable node, newest first, without the leaves."""

@@ -144,6 +144,8 @@ PRODUCTS: dict[str, tuple[Any, Any]] = {
     "linear of a stack": (lambda t, x, y, z: t.nn.functional.linear(x, y, z),
                           lambda n, k, m: [(2, n, k), (m, k), (m,)]),
     "einsum": (lambda t, x, y: t.einsum("ij,kj->ik", x, y), lambda n, k, m: [(n, k), (m, k)]),
+    "linear in half precision": (lambda t, x, y: t.nn.functional.linear(x.bfloat16(), y.bfloat16()).float(),
+                                 lambda n, k, m: [(n, k), (m, k)]),
 }
 
 

@@ -30,3 +30,14 @@ def test_the_gradient_of_a_layers_weight_is_not_copied() -> None:
     torch.nn.functional.linear(torch.ones(2, 3), weight, bias).sum().backward()
     assert weight.grad._version == 0
     assert weight.grad.numpy().base is not None         # the product that the rule took, as it stands
+
+
+def test_a_transform_whose_result_is_alive_does_not_slow_other_passes() -> None:
+    """A pass computes with tensors, and copies gradients, only if it leads into a transform itself."""
+    w = torch.tensor(3.0, requires_grad=True)
+    curvature = torch.func.hessian(lambda x: w ** 2 * x ** 2)(torch.tensor(5.0))
+    weight = torch.ones(4, 3, requires_grad=True)
+    torch.nn.functional.linear(torch.ones(2, 3), weight).sum().backward()
+    assert weight.grad._version == 0
+    curvature.backward()
+    assert w.grad.item() == 12

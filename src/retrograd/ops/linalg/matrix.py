@@ -19,8 +19,11 @@ def _product(name: str, kernel: Callable[..., Any], x: Rule, y: Rule, *, complex
 
 
 def _in_columns(strides: tuple[int, ...], rows: int, itemsize: int) -> bool:
-    """Whether a matrix lies in memory column by column. The gradient then lies so too, as in PyTorch."""
-    return strides[0] == itemsize and strides[1] == itemsize * rows
+    """Whether a matrix lies in memory column by column. The gradient then lies so too, as in PyTorch.
+
+    `itemsize` is that of the type that the rule computes in, which is wider than half precision.
+    """
+    return 0 < strides[0] <= itemsize and strides[1] == strides[0] * rows
 
 
 def _mm_by_first(g: Any, y: Any, x_strides: Any) -> Any:

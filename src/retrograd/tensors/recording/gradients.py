@@ -79,9 +79,12 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
     if type(keep) is not bool or type(create_graph) is not bool:
         keep, create_graph = bool(as_int(keep)), bool(create_graph)
     thread = local.thread
-    # If a transform is on, or the pass may cross into one, the rules compute with tensors, so that each of their ops
+    if crossings and route is None:
+        route = Route(dict.fromkeys([edge for edge, _ in starts]), inputs, capture)
+    # If a transform is on, or the pass crosses into one, the rules compute with tensors, so that each of their ops
     # passes the seam.
-    recorder = RECORDER if create_graph or thread.transform is not None or crossings else None
+    recorder = RECORDER if create_graph or thread.transform is not None or (
+        crossings and route is not None and route.crosses()) else None
     faces = {id(tensor._array): tensor for _, tensor in starts} if capture else {}
     if recorder is None:
         starts = [(edge, tensor._array) for edge, tensor in starts]
