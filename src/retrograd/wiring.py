@@ -7,16 +7,17 @@ imported at the first need: tensors on the device meta, and `torch.compile`.
 """
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from operator import attrgetter
-from types import ModuleType
+from types import ModuleType, TracebackType
 from typing import Any
 
 from .foundations import tracebacks
 from .foundations.devices import Meta
 from .foundations.modes import Compiler
 from .foundations.names import PACKAGE, reached
+from .graph.faults import Earlier
 from .graph.hooks import USER_HOOKS
 from .graph.node import SavedReader
 from .ops import _Core
@@ -32,6 +33,7 @@ _PLACES = ("", "nn.functional", "_C._nn", "special", "linalg", "fft")
 
 def wire() -> None:
     """Fill in what the lower layers declare. The package calls `wire` once, at the end of its import."""
+    tracebacks.Silent.add_notes = staticmethod(_about_none)
     tracebacks.install()
     DISPATCH.begin(Tensor)
     DISPATCH.spare(Interim)
@@ -40,6 +42,7 @@ def wire() -> None:
     USER_HOOKS.call, USER_HOOKS.node = hooks.call, hooks.call_node
     SavedReader.attribute = staticmethod(saved_values.attribute)
     SavedReader.attributes = staticmethod(saved_values.attributes)
+    Earlier.facts = staticmethod(_earlier)
     DISPATCH.refused = _refused
     Meta.tools = staticmethod(_meta)
     Compiler.compile = staticmethod(_compile)
@@ -51,6 +54,14 @@ def wire() -> None:
 def _refused(function: Any, found: list[Any], mode: Any) -> TypeError:
     error: TypeError = reached("overrides").refused(function, found, mode)
     return error
+
+
+def _about_none(error: BaseException, trace: TracebackType | None) -> None:
+    reached("autograd.missing_gradient").add_notes(error, trace)
+
+
+def _earlier(node: Any, order: Sequence[Any]) -> dict[str, str]:
+    return reached("autograd.earlier_passes").facts(node, order)  # type: ignore[no-any-return]
 
 
 def _meta() -> ModuleType:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache, reduce
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,6 +73,11 @@ def _home(space: str) -> Any:
     return reduce(getattr, space.split(".")[1:], retrograd)
 
 
+def _is_file(package: Any, name: str) -> bool:
+    """Whether a package has a file of this name, which need not be an attribute of it."""
+    return hasattr(package, "__path__") and find_spec(f"{package.__name__}.{name}") is not None
+
+
 @cache
 def bound_classes() -> frozenset[str]:
     """The classes of `torch` that PyTorch binds from C++, for its compiler of scripts and its dispatcher."""
@@ -88,8 +94,8 @@ def coverage(space: str, bound: bool = False) -> Coverage:
         if not bound or name in apart:
             (modules if name.endswith("/") else names).append(name.rstrip("/"))
     names = [name for name in names if name not in modules and (name in apart) == bound]
-    return Coverage(space, names, [n for n in names if not hasattr(home, n)], modules,
-                    [n for n in modules if not hasattr(home, n)],
+    absent = [n for n in modules if not hasattr(home, n) and not _is_file(home, n)]
+    return Coverage(space, names, [n for n in names if not hasattr(home, n)], modules, absent,
                     [n for n in names if only_refuses(getattr(home, n, None))],
                     "classes that torch._C binds" if bound else "")
 

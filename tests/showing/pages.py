@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import retrograd
+from retrograd.foundations import tracebacks
 
 ROOT = Path(__file__).parents[2]
 MADE = {"_build", "class"}      # the folders that a build of the documentation makes
@@ -123,6 +124,7 @@ def run(source: str, names: dict[str, Any], file: str = FILE) -> Said:
             exec(compile(source, file, "exec", dont_inherit=True), names)
         except Exception as error:
             failure = error
+            tracebacks.explained(error, error.__traceback__)       # as a terminal shows it
     return Said(printed.getvalue(), failure)
 
 

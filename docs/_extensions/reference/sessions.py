@@ -91,7 +91,7 @@ def listed() -> dict[str, list[str]]:
             paths, _, program = line.partition(": ")
             for path in paths.split():
                 own = program.replace("{}", path).replace("{name}", path.rpartition(".")[2])
-                found[path] = own.split(" ; ")
+                found[path] = own.replace("¶", "\n").split(" ; ")
     return found
 
 
@@ -105,7 +105,13 @@ def session(lines: list[str]) -> str:
         raise ValueError("nothing to show, or another result each time")
     if any(shown.count("\n") >= LONGEST or " at 0x" in shown for _, shown in once):
         raise ValueError("too long for a page")
-    return "\n".join(part for line, shown in once for part in (f">>> {line}", *([shown] if shown else [])))
+    return "\n".join(part for line, shown in once for part in (_prompted(line), *([shown] if shown else [])))
+
+
+def _prompted(statement: str) -> str:
+    """A statement behind the prompts of a session, as Python's prompt shows them. An empty line would end it."""
+    first, *more = statement.splitlines()
+    return "\n".join([f">>> {first}", *[f"... {line}".rstrip() for line in more]])
 
 
 def _run(lines: list[str], seed: int) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..accelerator import device_count, empty_cache, is_available
-from ..foundations.errors import OutOfMemoryError
+from ..foundations.errors import OutOfMemoryError, noted
 from ..foundations.names import inside, late
 
 if TYPE_CHECKING:
@@ -22,14 +22,15 @@ __all__ = ["Event", "OutOfMemoryError", "Stream", "current_device", "device_coun
            "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved",
            "seed", "seed_all", "set_device", "set_rng_state_all", "synchronize"]
 
+_FACTS = {"because": "retrograd computes on the CPU", "instead": "call it only if torch.cuda.is_available()"}
+
 
 class Stream:
     """A queue of work on a GPU. Programs name the class in annotations; it has no instances."""
 
     def __new__(cls, *args: object, **kwargs: object) -> Self:
         """Raise RuntimeError, as there is no GPU."""
-        raise RuntimeError("torch.cuda.Stream requires CUDA support: retrograd computes on the CPU. Guard the call "
-                           "with torch.cuda.is_available().")
+        raise noted(RuntimeError("torch.cuda.Stream requires CUDA support"), **_FACTS)
 
 
 class Event:
@@ -37,8 +38,7 @@ class Event:
 
     def __new__(cls, *args: object, **kwargs: object) -> Self:
         """Raise RuntimeError, as there is no GPU."""
-        raise RuntimeError("Tried to instantiate dummy base class Event: retrograd computes on the CPU. Guard the call "
-                           "with torch.cuda.is_available().")
+        raise noted(RuntimeError("Tried to instantiate dummy base class Event"), **_FACTS)
 
 
 def is_initialized() -> bool:
@@ -47,8 +47,7 @@ def is_initialized() -> bool:
 
 
 def _refused() -> AssertionError:
-    return AssertionError("Torch not compiled with CUDA enabled: retrograd computes on the CPU. Guard the call with "
-                          "torch.cuda.is_available().")
+    return noted(AssertionError("Torch not compiled with CUDA enabled"), **_FACTS)
 
 
 def current_device() -> int:

@@ -6,6 +6,8 @@ from collections import defaultdict
 from enum import Enum
 from typing import ClassVar, NoReturn
 
+from ..foundations.errors import noted
+
 
 class ProfilerActivity(Enum):
     """What a profile can watch. The only activity that is there is that of the CPU."""
@@ -115,8 +117,8 @@ class emit_nvtx(emit_itt):
 
     def __enter__(self) -> emit_itt | None:
         if self.enabled:
-            raise AssertionError("Torch not compiled with CUDA enabled. retrograd computes on the CPU; use "
-                                 "torch.autograd.profiler.profile.")
+            raise noted(AssertionError("Torch not compiled with CUDA enabled"),
+                        because="retrograd computes on the CPU", instead="use torch.autograd.profiler.profile")
         return None
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from retrograd.command.looking import ROOTS, look_up
 from retrograd.command.reading import uses_in
-from retrograd.foundations.names import hint
+from retrograd.foundations.names import instead, nearest
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -68,8 +68,9 @@ def _said(path: str) -> str:
     """What to do about a missing name, after the name itself."""
     space, _, name = path.rpartition(".")
     home = look_up(space).value
-    advice = hint(space, name, getattr(home, "__all__", ()) or dir(home)) or ". retrograd has no such name"
-    return f": {advice[2:]}"
+    advice = instead(space, name)[2:]
+    near = "" if advice else nearest(space, name, getattr(home, "__all__", ()) or dir(home))
+    return f": {advice or (f'the nearest: {near}' if near else 'retrograd has no such name')}"
 
 
 def _read(file: Path, needed: set[str], places: dict[str, list[str]]) -> None:

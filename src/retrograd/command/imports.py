@@ -14,7 +14,8 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, Self
 
-from retrograd.foundations.names import PACKAGE, hint, reached
+from retrograd.foundations.errors import noted
+from retrograd.foundations.names import PACKAGE, instead, nearest, reached
 from retrograd.version import __version__
 
 # The packages that PyTorch installs, and where they are here.
@@ -88,8 +89,9 @@ class _Finder:
         if sys._getframe(2).f_code.co_name != "_find_and_load_unlocked":
             return None
         parent, _, name = fullname.rpartition(".")
-        near = hint(parent, name, _modules_in(_own(parent)), modules=True)
-        raise ModuleNotFoundError(f"No module named {fullname!r}{near}", name=fullname)
+        said = instead(parent, name, modules=True)
+        near = "" if said else nearest(parent, name, _modules_in(_own(parent)), modules=True)
+        raise noted(ModuleNotFoundError(f"No module named {fullname!r}{said}", name=fullname), nearest=near)
 
     def find_distributions(self, context: Any) -> Iterator[Any]:
         """What `importlib.metadata` finds under the name torch: a distribution with the version of this package."""

@@ -120,6 +120,9 @@ def cuda_count() -> int:
         return 0
 
 
+_ON_CPU = "retrograd computes on the CPU"
+
+
 def checked(spec: str | device | int | None) -> device:
     """The requested device. Raises PyTorch's error if this build does not have the device."""
     if spec is None:
@@ -131,16 +134,14 @@ def checked(spec: str | device | int | None) -> device:
     place = device(spec)
     if place.type not in ("cpu", "cuda", "meta"):
         if place.type == "xpu":
-            raise AssertionError("Torch not compiled with XPU enabled: retrograd computes on the CPU.")
+            raise noted(AssertionError("Torch not compiled with XPU enabled"), because=_ON_CPU)
         if place.type == "mtia":
-            raise AssertionError("Torch not compiled with MTIA enabled. retrograd computes on the CPU.")
-        raise RuntimeError(f"PyTorch is not linked with support for {place.type} devices: retrograd computes on the "
-                           "CPU.")
+            raise noted(AssertionError("Torch not compiled with MTIA enabled"), because=_ON_CPU)
+        raise noted(RuntimeError(f"PyTorch is not linked with support for {place.type} devices"), because=_ON_CPU)
     if place.type == "meta":
         raise NotImplementedError("This function does not know the device 'meta': make the tensor on the CPU, and move "
                                   "it with .to('meta').")
     if place.type != "cpu":
-        raise AssertionError(
-            f"Torch not compiled with CUDA enabled: retrograd computes on the CPU; '{place}' is not available here. "
-            "Choose the device with `'cuda' if torch.cuda.is_available() else 'cpu'`.")
+        raise noted(AssertionError("Torch not compiled with CUDA enabled"), because=_ON_CPU,
+                    instead="choose the device with 'cuda' if torch.cuda.is_available() else 'cpu'")
     return CPU

@@ -12,7 +12,7 @@ import os
 import sys
 import warnings
 from types import CodeType, FrameType
-from typing import ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # The folders with the package's own code: in a checkout, that of PyTorch's names is another one.
@@ -48,10 +48,17 @@ class Site(NamedTuple):
 _new_tuple = tuple.__new__  # does the same as Site(…) in half the time, and each write makes a Site
 
 
+def outside(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame outside this package, from this one on, or None."""
+    while frame is not None and frame.f_code.co_filename.startswith(OWN):
+        frame = frame.f_back
+    return frame
+
+
 def user_site(depth: int = 1) -> Site | None:
     """The innermost frame outside this package, counted from `depth` frames above the caller, or None."""
     frame: FrameType | None = sys._getframe(depth)
-    while frame is not None and frame.f_code.co_filename.startswith(OWN):
+    while frame is not None and frame.f_code.co_filename.startswith(OWN):   # as `outside`, for each write
         frame = frame.f_back
     return None if frame is None else _new_tuple(Site, (frame.f_code, frame.f_lasti))
 
@@ -164,6 +171,11 @@ def at(site: Site | None) -> str:
         return ""
     file, here = site.code.co_filename, os.path.join(os.getcwd(), "")
     return f"{file.removeprefix(here)}:{site.line}" + (f"    {site.text}" if site.text else "")
+
+
+def span(low: Any, high: Any) -> str:
+    """'from 2 to 5' for a note, or '2' if both are 2."""
+    return f"{low}" if low == high else f"from {low} to {high}"
 
 
 class _LinAlgError(RuntimeError):

@@ -1,9 +1,9 @@
 """Names that are found when a program first names them, and hints about names that retrograd lacks.
 
 `import retrograd` loads what every program uses. A package lists its other names in tables, and `late` makes of the
-tables what finds them. A hint is a replacement for a name of PyTorch, or the nearest names. PyTorch's names and the
-advice are in two text files beside this module, which are read when the first name is missing. `command.imports` leads
-the imports of a program to retrograd.
+tables what finds them. The error about a name that only PyTorch has says what to use instead; for a typing mistake it
+has the nearest names as a note. PyTorch's names and the advice are in two text files beside this module, which are read
+when the first name is missing. `command.imports` leads the imports of a program to retrograd.
 """
 
 import importlib
@@ -13,6 +13,8 @@ from functools import cache, lru_cache
 from opcode import opmap
 from types import FrameType, ModuleType
 from typing import Any, NoReturn
+
+from .errors import noted
 
 PACKAGE = __name__.partition(".")[0]
 _IMPORT_FROM = opmap["IMPORT_FROM"]
@@ -135,13 +137,27 @@ sys.meta_path.append(_Shells)
 
 def _refuse(module_name: str, name: str, known: Iterable[str], shown: str, caller: FrameType) -> NoReturn:
     """Raise the error for a name that a module lacks. ``caller`` is the frame that asked for the name."""
-    module = sys.modules.get(module_name)
+    module, said = sys.modules.get(module_name), instead(shown, name)
+    # A file of the package that is no attribute of it, such as `optim.adam`, is no name that only PyTorch has.
+    if said and name in in_pytorch(shown, modules=True) and _is_file(module, name):
+        said = ""
+    near = "" if said else nearest(shown, name, known)
     if _is_import_from(caller) and f"{module_name}.{name}" not in sys.modules:
-        # Python would turn an AttributeError into an ImportError with our module's name and without the hint.
-        message = f"cannot import name {name!r} from {shown!r}{hint(shown, name, known)}"
-        raise ImportError(message, name=shown, path=getattr(module, "__file__", None))
+        # Python would turn an AttributeError into an ImportError with our module's name and without the note.
+        file = getattr(module, "__file__", None)
+        message = f"cannot import name {name!r} from {shown!r}{said or f' ({file or PACKAGE})'}"
+        raise noted(ImportError(message, name=shown, path=file), nearest=near)
     # `obj` is given and `name` is not, so that Python does not append its own suggestion.
-    raise AttributeError(f"module {shown!r} has no attribute {name!r}{hint(shown, name, known)}", obj=module)
+    raise noted(AttributeError(f"module {shown!r} has no attribute {name!r}{said}", obj=module), nearest=near)
+
+
+def _is_file(package: ModuleType | None, name: str) -> bool:
+    """Whether a package has a file of this name, loaded or not."""
+    from importlib.util import find_spec  # imported here, since most programs name nothing that is missing
+
+    if package is None or not hasattr(package, "__path__"):
+        return False
+    return find_spec(f"{package.__name__}.{name}") is not None
 
 
 def refused(path: str) -> Callable[..., NoReturn]:
@@ -203,46 +219,52 @@ def _is_import_from(caller: FrameType) -> bool:
     return caller.f_lasti >= 0 and caller.f_code.co_code[caller.f_lasti] == _IMPORT_FROM
 
 
-def hint(space: str, name: str, names: Iterable[str], modules: bool = False) -> str:
-    """The hint after the message that the namespace ``space``, which has ``names``, lacks ``name``. It may be empty.
+def nearest(space: str, name: str, names: Iterable[str], modules: bool = False) -> str:
+    """``"softmax, fmax"`` if the namespace ``space``, which has ``names``, lacks ``name``; empty if none is near.
 
-    With ``modules``, the missing name is that of a module, and the hint gives full names.
+    With ``modules``, the missing name is that of a module, and the nearest names are full names.
     """
-    if name.startswith("__"):  # Python itself often looks these up, and no user sees the error
+    if name.startswith("__"):
         return ""
-    return instead(space, name, modules) or _nearest(space, name, frozenset(names), modules)
+    return _nearest(space, name, frozenset(names), modules)
 
 
 def instead(space: str, name: str, modules: bool = False) -> str:
     """``". PyTorch has `torch.x`; retrograd has not: use ... instead"``; empty if PyTorch has no such name either."""
-    if name not in in_pytorch(space, modules):
+    if name.startswith("__") or name not in in_pytorch(space, modules):   # Python itself often looks for the former
         return ""
     return f". PyTorch has `{space}.{name}`; retrograd has not{_advice(space, name)}"
 
 
 @cache
 def _advice(space: str, name: str) -> str:
-    from fnmatch import fnmatchcase  # imported here, as below, since most programs name nothing that is missing
+    from fnmatch import fnmatchcase  # imported here, as above, since few programs need it
 
     return next((f": {said}" for pattern, said in remedies() if fnmatchcase(f"{space}.{name}", pattern)), "")
 
 
 @lru_cache(maxsize=16)  # programs ask again and again whether a module has a name
 def _nearest(space: str, name: str, names: frozenset[str], modules: bool) -> str:
-    """``"; the nearest: a, b"``, for a typing mistake. Upper and lower case are not distinguished."""
-    import difflib
-
     spelled: dict[str, list[str]] = {}
-    for known in sorted(names | in_pytorch(space, modules)):
+    for known in sorted((names | in_pytorch(space, modules)) - {name}):
         if not known.startswith("_") or name.startswith("_"):
             spelled.setdefault(known.casefold(), []).append(known)
-    near = difflib.get_close_matches(name.casefold(), spelled, n=3, cutoff=0.75)
-    found = [known for folded in near for known in spelled[folded]]
+    found = [known for folded in near(name.casefold(), spelled) for known in spelled[folded]]
     prefix = f"{space}." if modules else ""
     if found and found[0] not in names:
-        return f"; the nearest: {prefix}{found[0]}, which only PyTorch has{_advice(space, found[0])}"
-    found = [prefix + known for known in found if known in names]
-    return f"; the nearest: {', '.join(found)}" if found else ""
+        return f"{prefix}{found[0]}, which only PyTorch has{_advice(space, found[0])}"
+    return ", ".join([prefix + known for known in found if known in names])
+
+
+def near(name: str, names: Iterable[str]) -> list[str]:
+    """Up to three of these names that a typing mistake may have turned into `name`, the nearest first."""
+    import difflib
+
+    among = [*names]
+    turned = [known for known in among if len(known) == len(name) < 6 and sorted(known) == sorted(name)]
+    close = difflib.get_close_matches
+    found = close(name, among, 3, 0.75) or sorted(close(name, among, 3, 0.66), key=lambda known: known[0] != name[0])
+    return [*dict.fromkeys([*turned, *found])][:3]
 
 
 @cache

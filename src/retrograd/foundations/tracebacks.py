@@ -4,6 +4,9 @@ The frames are left out when an error is shown, and never before: the error keep
 program's own `sys.excepthook` and `traceback.format_exc()` see them. A call that succeeds costs nothing. If the
 variable RETROGRAD_TRACEBACK is "full", all frames are shown.
 
+Two errors that Python itself raises get their notes here: about a gradient that is None, and about a number in the
+place of a loss.
+
 `install` puts the filter where Python shows errors that end a program or a thread, and where IPython shows those of
 a cell. A place that a program has taken for itself is left alone. Pytest has its own rule, which `errors.noted` uses.
 """
@@ -17,7 +20,22 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
-from .errors import ENTRIES, OWN, full
+from .errors import ENTRIES, OWN, full, noted
+from .names import PACKAGE, near
+
+
+class Silent:
+    """Adds notes to an error that Python itself raised. `wiring` fills it in."""
+
+    add_notes: Callable[[BaseException, TracebackType | None], None]
+
+
+def explained(error: BaseException, trace: TracebackType | None) -> None:
+    """Add notes to an error about None, or about a number in the place of a loss, that is about to be shown."""
+    if type(error) in (AttributeError, TypeError) and "NoneType" in str(error):
+        Silent.add_notes(error, trace)
+    elif isinstance(error, AttributeError) and error.name == "backward" and isinstance(error.obj, (int, float)):
+        noted(error, because="a number has no graph: call backward() on the tensor, and item() on it afterwards")
 
 
 def shortened(trace: TracebackType | None) -> TracebackType | None:
@@ -25,9 +43,11 @@ def shortened(trace: TracebackType | None) -> TracebackType | None:
     steps: list[TracebackType] = []
     inside = False                                   # whether the function that was called is already there
     while trace is not None:
-        own = trace.tb_frame.f_code.co_filename.startswith(OWN)
-        if not own or (not inside and not trace.tb_frame.f_code.co_filename.startswith(ENTRIES)):
-            steps.append(trace)
+        code = trace.tb_frame.f_code
+        own = code.co_filename.startswith(OWN)
+        if not own or (not inside and not code.co_filename.startswith(ENTRIES)):
+            if not own or code.co_name != "__getattr__":   # the program called no function: an attribute is missing
+                steps.append(trace)
             inside = own
         trace = trace.tb_next
     found: TracebackType | None = None
@@ -65,6 +85,7 @@ def _together(error: BaseException) -> list[BaseException]:
 
 def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """Show an error that ends the program, as Python does."""
+    explained(error, trace)
     if full():
         sys.__excepthook__(kind, error, trace)
         return
@@ -74,6 +95,8 @@ def show(kind: type[BaseException], error: BaseException, trace: TracebackType |
 
 def show_of_thread(args: Any) -> None:
     """Show an error that ends a thread, as Python does."""
+    if args.exc_value is not None:
+        explained(args.exc_value, args.exc_traceback)
     if full() or args.exc_value is None:
         threading.__excepthook__(args)
         return
@@ -84,7 +107,12 @@ def show_of_thread(args: Any) -> None:
 
 def show_in_cell(shell: Any, kind: type[BaseException], error: BaseException, trace: TracebackType | None,
                  tb_offset: int | None = None) -> Any:
-    """Show an error of a notebook's cell, as IPython does."""
+    """Show an error of a notebook's cell, as IPython does. IPython leaves out Python's suggestion of another name."""
+    explained(error, trace)
+    if isinstance(error, AttributeError) and error.name and any(
+            [kind.__module__.startswith(f"{PACKAGE}.") for kind in type(error.obj).__mro__]):
+        public = [name for name in dir(error.obj) if not name.startswith("_")]
+        noted(error, nearest=", ".join(near(error.name, public)))
     if full():
         return shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
     try:

@@ -163,7 +163,7 @@ class Pass:
     def _use(self, node: Node, saved: Any, arrays: tuple[int, ...]) -> None:
         """Refuse saved values that were released or written to. Then release them, unless the pass keeps them."""
         if saved is RELEASED:
-            raise faults.second_pass(node)
+            raise faults.second_pass(node, self.order)
         held = False
         for i in arrays:
             array = saved[i]

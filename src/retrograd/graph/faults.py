@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..foundations.dtypes import Array, dtype as torch_dtype
@@ -27,10 +28,16 @@ _SHOWN = ("the backtrace further above shows the operation that failed to comput
           "question was changed in there or anywhere later. Good luck!")
 
 
-def second_pass(node: Node) -> RuntimeError:
-    """The error for a node whose saved values an earlier pass released."""
-    return noted(RuntimeError(SECOND), "backward#second-backward",
-                 freed=f"the values that {node.name()} saved", recorded=recorded(node))
+class Earlier:
+    """Finds the variable that leads to the graph of an earlier pass. `wiring` fills it in."""
+
+    facts: Callable[[Node, Sequence[Node]], dict[str, str]]
+
+
+def second_pass(node: Node, order: Sequence[Node] = ()) -> RuntimeError:
+    """The error for a node whose saved values an earlier pass released. `order` are the nodes of this pass."""
+    return noted(RuntimeError(SECOND), "backward#second-backward", freed=f"the values that {node.name()} saved",
+                 recorded=recorded(node), **Earlier.facts(node, order))
 
 
 def recorded(node: Node) -> str:

@@ -88,8 +88,7 @@ def _refused(x: Array, shape: Shape) -> Exception:
         return noted(RuntimeError(f"shape '{list(shape)}' is invalid for input of size {x.size}"), "shapes#other-size")
     return StrideError(
         "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
-        f"contiguous subspaces). Use .reshape(...) instead. (The input has shape {list(x.shape)} and stride "
-        f"{[s // x.itemsize for s in x.strides]}; the view was to have shape {list(shape)}.)")
+        "contiguous subspaces). Use .reshape(...) instead.")
 
 
 def common_shape(*shapes: Shape) -> Shape:

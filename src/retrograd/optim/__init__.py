@@ -1,6 +1,8 @@
 """torch.optim: optimizers, and schedules of their learning rates. A name is imported when a program first uses it."""
 
-from typing import TYPE_CHECKING
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from ..foundations.names import inside, late
 
@@ -35,5 +37,14 @@ if not TYPE_CHECKING:                                        # a type checker re
         "sparse_adam": "SparseAdam", "swapping": "swap_in_optimizer_params_and_state",
     }
     __getattr__, __dir__ = late(__name__, __all__, {
-        **inside(_FILES, __name__), **inside({"": " ".join(_FILES) + " lr_scheduler swa_utils"}, __name__)},
+        **inside(_FILES, __name__), **inside({"": "_adafactor _muon lr_scheduler swa_utils"}, __name__)},
         unlisted=_FILES)
+
+    class _Package(ModuleType):
+        """The package without its files as attributes, as in PyTorch: `torch.optim.adam` is a mistake for `Adam`."""
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name.startswith("_") or name not in _FILES:
+                super().__setattr__(name, value)
+
+    sys.modules[__name__].__class__ = _Package

@@ -10,12 +10,13 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from itertools import chain
+from types import GeneratorType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from ..autograd.grad_mode import enable_grad
 from ..foundations.errors import noted, warn
 from ..foundations.modes import local
-from ..foundations.names import missing
+from ..foundations.names import missing, public, reached
 from ..graph.hooks import HookDict, RemovableHandle, present, register
 from ..graph.locks import moment
 from ..nn.parameter import clear_grad
@@ -26,6 +27,7 @@ __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer
 if not TYPE_CHECKING:
     __getattr__, __dir__ = missing(__name__, __all__)
 
+_PARAMETERS = "pass its parameters: model.parameters()"
 Closure = Callable[[], Any]
 Hook = Callable[..., Any]
 ParamsT: TypeAlias = Iterable[TensorBase] | Iterable[dict[str, Any]] | Iterable[tuple[str, TensorBase]]
@@ -126,16 +128,19 @@ class Optimizer:
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         if isinstance(params, TensorBase):
-            raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
-                            f"{params.type()}. Pass a list: [tensor]")
+            raise noted(
+                TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
+                          f"{params.type()}"), instead="pass a list: [tensor]")
         self.defaults = defaults
         self._make_hooks()
         self.state: defaultdict[Any, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
-        groups = list(params)
+        frame = params.gi_frame if isinstance(params, GeneratorType) else None
+        model = None if frame is None else frame.f_locals.get("self")       # whose parameters() it is
+        groups = _listed(params)
         if not groups:
-            raise ValueError("optimizer got an empty parameter list: either the module has no parameters, or a "
-                             "generator was used twice")
+            raise noted(ValueError("optimizer got an empty parameter list"),
+                        **_about_none(model, used_up=isinstance(params, GeneratorType) and frame is None))
         if not isinstance(groups[0], dict):
             groups = [{"params": groups}]
         for group in groups:
@@ -163,7 +168,7 @@ class Optimizer:
         elif isinstance(params, set):
             raise TypeError("optimizer parameters need to be organized in ordered collections, but the ordering of "
                             "tensors in sets will change between runs. Please use a list instead.")
-        names, tensors = _unzipped([*params])
+        names, tensors = _unzipped(_listed(params))
         for tensor in tensors:
             _check_parameter(tensor, bool(self.defaults.get("differentiable")))
         group["params"] = tensors
@@ -326,9 +331,32 @@ def _unzipped(params: list[Any]) -> tuple[list[str], list[Any]]:
     return [name for name, _ in params], [tensor for _, tensor in params]
 
 
+def _listed(params: Any) -> list[Any]:
+    """The parameters or groups as a list. Python's error about a module gets a note."""
+    try:
+        return list(params)
+    except TypeError as error:
+        if hasattr(params, "parameters"):
+            noted(error, instead=_PARAMETERS)
+        raise
+
+
+def _about_none(model: Any, used_up: bool) -> dict[str, str]:
+    """The facts about a list of parameters that is empty. `model` is the module whose `parameters()` gave it."""
+    if used_up:
+        return {"because": "this generator was used up before", "instead": "call parameters() again for each use"}
+    if hasattr(model, "parameters"):
+        hidden: dict[str, str] = reached("nn.modules.module.unregistered").about_unregistered(model)
+        return hidden or {"because": f"{type(model).__name__} has no parameters"}
+    return {}
+
+
 def _check_parameter(tensor: Any, differentiable: bool) -> None:
     if not isinstance(tensor, TensorBase):
-        raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(tensor).__name__}")
+        kind, module = type(tensor).__name__, type(tensor).__module__
+        name = kind if module == "builtins" else f"{public(module)}.{kind}"
+        raise noted(TypeError(f"optimizer can only optimize Tensors, but one of the params is {name}"),
+                    instead=_PARAMETERS if hasattr(tensor, "parameters") else "")
     if not differentiable and not tensor.is_leaf and not tensor.retains_grad:
         raise noted(
             ValueError("can't optimize a non-leaf Tensor"), "tensors#non-leaf-in-optimizer",

@@ -1,4 +1,4 @@
-"""The pages on errors, on writes in place, on transforms and with recipes say of PyTorch what PyTorch does.
+"""The pages on errors, mistakes, writes in place and transforms, and the recipes, say of PyTorch what PyTorch does.
 
 A program that imports retrograd under the name of torch, and nothing else of it, is run with PyTorch too. It prints the
 same, and where it fails the error has the same type and the same message.
@@ -11,7 +11,8 @@ import torch
 
 from showing import pages, pictures
 
-HELD = [page for page in pages.DOCS if page in pages.ERRORS or page.stem in ("inplace", "transforms", "recipes")]
+HELD = [page for page in pages.DOCS
+        if page in pages.ERRORS or page.stem in ("inplace", "mistakes", "transforms", "recipes")]
 ALL = [program for page in HELD for program in pages.of(page)]
 SHARED = [program for program in ALL if not re.search(
     r"^(from|import) retrograd(?! as torch$)", "".join(block.source for block in program.blocks), re.MULTILINE)]

@@ -154,6 +154,22 @@ def test_the_landing_page_shows_its_program_in_the_explorer(browser: browsers.Br
     assert [len(text.split()) > 1 for text in browser.texts(".figures .figure")] == [True] * 4
 
 
+def test_the_explorer_on_the_landing_page_has_the_theme_of_the_site(browser: browsers.Browser, folder: Path) -> None:
+    opened(browser, folder, "index.html")
+    dark = "matchMedia('(prefers-color-scheme: dark)').matches"
+    inside = ("const view = document.querySelector('iframe.page-in-page').contentWindow, body = view.document.body; "
+              f"return body && [view.{dark}, view.getComputedStyle(body).color]")
+    seen: dict[str, list[object]] = {}
+    while len(seen) < 3:                               # the button goes from automatic over one theme to the other
+        browser.driver.execute_script("document.querySelector('.theme-toggle').click()")
+        theme = browser.driver.execute_script("return document.body.dataset.theme")
+        assert theme not in seen
+        seen[theme] = WebDriverWait(browser.driver, 20).until(lambda shown: shown.execute_script(inside))
+    assert [seen[theme][0] for theme in ("light", "dark", "auto")] == [
+        False, True, browser.driver.execute_script(f"return {dark}")]
+    assert seen["light"][1] != seen["dark"][1]
+
+
 def test_the_table_of_coverage_is_searched(browser: browsers.Browser, folder: Path) -> None:
     opened(browser, folder, "coverage.html")
     browser.driver.find_element(By.CSS_SELECTOR, ".table-search input").send_keys("fft gradient ihfft2")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
@@ -77,7 +78,8 @@ def _result(torch: Any, call: str, grad: bool) -> Any:
     inputs = _inputs(torch, grad)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return _facts(eval(call, {**vars(torch), **inputs}))
+        names = {name: getattr(torch, name) for name in re.findall(r"[a-z_]\w*", call) if hasattr(torch, name)}
+        return _facts(eval(call, {"torch": torch, **names, **inputs}))
 
 
 _ALL = [f"x.{name}" if "(" in name else f"x.{name}()" for name in _UNARY] + [call.strip() for call in _CALLS]

@@ -187,13 +187,13 @@ print(importlib.util.find_spec("torch.nn").name, importlib.util.find_spec("torch
     [
         (
             "import torch.nn.functionl",
-            "ModuleNotFoundError: No module named 'torch.nn.functionl'; the nearest: torch.nn.functional",
+            "ModuleNotFoundError: No module named 'torch.nn.functionl'\n  nearest    torch.nn.functional",
         ),
         (
             "from torch.autogrd import Function",
-            "ModuleNotFoundError: No module named 'torch.autogrd'; the nearest: torch.autograd",
+            "ModuleNotFoundError: No module named 'torch.autogrd'\n  nearest    torch.autograd",
         ),
-        ("torch.tensr", "AttributeError: module 'torch' has no attribute 'tensr'; the nearest: "),
+        ("torch.tensr", "AttributeError: module 'torch' has no attribute 'tensr'\n  nearest    "),
         (
             "import torch.utils.mobile_optimizer",
             "ModuleNotFoundError: No module named 'torch.utils.mobile_optimizer'. PyTorch has "
@@ -204,15 +204,15 @@ print(importlib.util.find_spec("torch.nn").name, importlib.util.find_spec("torch
                                                      "'torch.utils'. PyTorch has `torch.utils.mobile_optimizer`; "),
         ("torch.utils.mobile_optimizer", "AttributeError: module 'torch.utils' has no attribute 'mobile_optimizer'. "),
         ("torch.tensor(1.).to_mkldnn", "AttributeError: 'Tensor' object has no attribute 'to_mkldnn'. PyTorch has `to"),
-        ("from torch import tensr", "ImportError: cannot import name 'tensr' from 'torch'; the nearest: "),
+        ("from torch import tensr", "ImportError: cannot import name 'tensr' from 'torch' ("),
     ],
 )
 def test_what_is_missing_is_named_with_the_nearest(line: str, error: str, folder: Path) -> None:
     result = run(folder, f"import torch\n{line}\n")
     assert result.returncode == 1
     assert result.stderr.splitlines()[1] == f'  File "{folder / "program.py"}", line 2, in <module>'
-    last = result.stderr.splitlines()[-1]
-    assert last.startswith(error)
+    last = result.stderr[result.stderr.index(error):].rstrip()
+    assert len(last.splitlines()) <= 2
     assert re.search(r"tensor|torch\.nn\.functional|torch\.autograd|torch\.save|leave it out", last)
     if sys.version_info < (3, 15):                         # from then on Python names the nearest module, too
         assert "Did you mean" not in last

@@ -123,3 +123,11 @@ def test_the_package_has_no_compiled_part() -> None:
     found = {path.suffix for path in (pages.ROOT / "src" / "retrograd").rglob("*")}
     assert ".py" in found
     assert not found & {".so", ".pyd", ".dylib", ".dll", ".c", ".cpp", ".pyx"}
+
+
+def test_the_page_of_mistakes_has_as_many_as_it_says_and_notes_below_most() -> None:
+    page = pages.of(FOLDER / "mistakes.md")
+    assert len(page) == 78
+    errors = [one.error for program in page for one in pages.said(program)]
+    assert None not in errors
+    assert sum([hasattr(error, "__notes__") for error in errors]) >= 60

@@ -92,6 +92,27 @@ def test_causes_contexts_and_groups(tmp_path: Path) -> None:
     assert [name for name in frames(text) if name.startswith("*")] == ["*call"]
 
 
+@pytest.mark.parametrize(("lines", "reason"), [
+    ("x.grad.zero_()", "x.grad is None: no pass has reached x since it was made, or since zero_grad()"),
+    ("x = x.detach()\nx.data -= 0.1 * x.grad", "x.grad is None: x does not require grad. It was made so, or detached"),
+    ("y = x * 2\ny.sum().backward()\ny.grad.item()", "y.grad is None: y is no leaf, but was computed by MulBackward0"),
+    ("layer = torch.nn.Sequential(torch.nn.Linear(1, 1))\ntorch.norm(layer[0].weight.grad)",
+     "layer[0].weight.grad is None: no pass has reached layer[0].weight"),
+    ("pairs = {'a': [x]}\nprint(2 *\n      pairs['a'][0].grad)", "pairs['a'][0].grad is None: no pass has reached"),
+    ("loss = x.sum().item()\nloss.backward()", "a number has no graph: call backward() on the tensor"),
+])
+def test_an_error_of_python_s_own_says_why_a_gradient_is_none(lines: str, reason: str, tmp_path: Path) -> None:
+    assert f"\n  because    {reason}" in run(tmp_path, lines)
+    program = "\n".join(["def go(x):", *[f"    {line}" for line in lines.splitlines()], ""])
+    assert f"\n  because    {reason}" in run(tmp_path, f"{program}threading.Thread(target=go, args=(x,)).start()")
+
+
+@pytest.mark.parametrize("line", ["None.grad", "x.grads", "[].grad.zero_()", "(lambda: None)().data",
+                                  "x.grad.zero_ if x is None else None.zero_", "x.sum().grad_fn.name.zero_"])
+def test_other_errors_have_no_such_note(line: str, tmp_path: Path) -> None:
+    assert "because" not in run(tmp_path, line)
+
+
 def test_threads_and_the_command_line(tmp_path: Path) -> None:
     text = run(tmp_path, "t = threading.Thread(target=add, args=(x, wrong))\nt.start()\nt.join()")
     assert frames(text)[-2:] == ["add", "*call"]
@@ -129,15 +150,18 @@ shell = InteractiveShell.instance(colors="NoColor")
 shell.run_cell("import retrograd as torch, sys, traceback")
 shell.run_cell("def f(a, b):\\n    return torch.nn.functional.linear(a, b)\\nf(torch.ones(2, 3), torch.ones(4, 5))")
 shell.run_cell("print(len(traceback.extract_tb(sys.last_traceback)) > 4)")
+shell.run_cell("torch.ones(3).sumn()")
+shell.run_cell("w = torch.ones(3, requires_grad=True)\\nw.grad.zero_()")
 ''')
     environment = {key: value for key, value in os.environ.items() if key != "RETROGRAD_TRACEBACK"}
     environment["IPYTHONDIR"] = str(tmp_path)
     result = subprocess.run([sys.executable, str(script)], cwd=tmp_path, env=environment, capture_output=True,
                             text=True, timeout=100)
     assert result.stdout.count("File ") == 1, result.stdout
-    assert "in f(a, b)" in result.stdout
-    assert "RuntimeError: mat1 and mat2 shapes cannot be multiplied" in result.stdout
-    assert result.stdout.endswith("True\n")
+    shown, _, later = result.stdout.partition("True\n")
+    assert later.index("  nearest    sum\n") < later.index("  because    w.grad is None: no pass has reached w")
+    assert "in f(a, b)" in shown
+    assert "RuntimeError: mat1 and mat2 shapes cannot be multiplied" in shown
 
 
 def test_pytest_leaves_out_the_package_s_frames(tmp_path: Path) -> None:

@@ -90,7 +90,9 @@ def test_a_second_pass_fails_where_something_was_saved_and_names_it() -> None:
     with pytest.raises(RuntimeError, match="a second time") as caught:
         y.backward()
     assert caught.value.__notes__ == [
-        "  freed      the values that ExpBackward0 saved", "  read more  retrograd help second-backward"]
+        "  freed      the values that ExpBackward0 saved",
+        "  instead    make one pass over the sum of the results, or pass retain_graph=True to the first pass",
+        "  read more  retrograd help second-backward"]
 
 
 def test_a_second_pass_is_fine_where_nothing_was_saved() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import subprocess
 import sys
 from fnmatch import fnmatchcase
 from functools import reduce
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -14,7 +16,7 @@ import pytest
 
 import retrograd
 from retrograd.foundations import names, shells
-from retrograd.foundations.names import hint, in_pytorch, instead, missing, remedies
+from retrograd.foundations.names import in_pytorch, instead, missing, nearest, remedies
 from retrograd.tensors.face.absent import _ABSENT
 
 SPACES = [*names._table()]
@@ -31,8 +33,10 @@ def at(path: str) -> Any:
 
 
 def lacking(space: str) -> list[str]:
-    """The names of PyTorch's namespace that are not here."""
-    return sorted(name for name in in_pytorch(space) if not hasattr(at(space), name))
+    """The names of PyTorch's namespace that are not here, neither as an attribute nor as a file."""
+    home = at(space)
+    return sorted(name for name in in_pytorch(space) if not hasattr(home, name)
+                  and not (hasattr(home, "__path__") and find_spec(f"{home.__name__}.{name}")))
 
 
 def test_the_tables_are_read_only_when_a_name_is_missing() -> None:
@@ -105,35 +109,46 @@ def test_missing_speaks_to_each_way_of_asking(monkeypatch: pytest.MonkeyPatch) -
     module.__getattr__, _ = missing(module.__name__, ["softmax", "Softmax", "sin"])  # type: ignore[method-assign]
     monkeypatch.setitem(sys.modules, module.__name__, module)
     assert not hasattr(module, "sofmax")
-    with pytest.raises(AttributeError, match="^module 'torch.imagined' has no attribute 'sofmax'; .*: Softmax, soft"):
+    with pytest.raises(AttributeError, match="^module 'torch.imagined' has no attribute 'sofmax'\n  near") as unknown:
         _ = module.sofmax
-    said = "^cannot import name 'sofmax' from 'torch.imagined'; the nearest: Softmax"
+    assert unknown.value.__notes__ == ["  nearest    Softmax, softmax"]
+    said = r"^cannot import name 'sofmax' from 'torch.imagined' \(retrograd\)\n"
     with pytest.raises(ImportError, match=said) as caught:
         exec("from retrograd.imagined import sofmax")
-    assert caught.value.name == "torch.imagined"
+    assert (caught.value.name, caught.value.__notes__) == ("torch.imagined", unknown.value.__notes__)
     with pytest.raises(AttributeError, match="^module 'torch.imagined' has no attribute 'zzz'$"):
         _ = module.zzz
 
 
 def test_the_nearest_names_answer_a_typing_mistake_alone() -> None:
-    assert hint("torch.imagined", "reLU", ["relu", "sin"]) == "; the nearest: relu"
-    assert hint("torch.imagined", "lstm", ["LSTM"], modules=True) == "; the nearest: torch.imagined.LSTM"
-    assert hint("torch.imagined", "conv2d", ["sin"]) == ""
-    assert hint("torch.imagined", "__wrapped__", ["__wrapped_"]) == ""
-    assert hint("torch", "compleks", ["complex", "sin"]) == "; the nearest: complex"
-    assert hint("torch", "int_", ["int", "sin"]) == "; the nearest: int"
+    assert nearest("torch.imagined", "reLU", ["relu", "sin"]) == "relu"
+    assert nearest("torch.imagined", "lstm", ["LSTM"], modules=True) == "torch.imagined.LSTM"
+    assert nearest("torch.imagined", "conv2d", ["sin"]) == ""
+    assert nearest("torch.imagined", "__wrapped__", ["__wrapped_"]) == ""
+    assert nearest("torch", "compleks", ["complex", "sin"]) == "complex"
+    assert nearest("torch", "int_", ["int", "sin"]) == "int"
+    assert nearest("torch.imagined", "SDG", ["SGD", "ASGD"]) == "SGD"         # two letters exchanged
+    assert nearest("torch.imagined", "runn", ["trunc", "rand", "round"]) == "round, trunc"
+
+
+def test_a_file_of_a_package_is_no_name_that_only_pytorch_has() -> None:
+    for name, classes in (("adam", "Adam, RAdam, NAdam"), ("sgd", "SGD, ASGD")):
+        importlib.import_module(f"retrograd.optim.{name}")
+        said = f"^module 'torch.optim' has no attribute '{name}'\n  nearest    {classes}$"
+        with pytest.raises(AttributeError, match=said):
+            getattr(retrograd.optim, name)
 
 
 def test_a_name_is_looked_for_once_in_the_same_names() -> None:
     before = names._nearest.cache_info()
-    said = [hint("torch.imagined", "cosh_", known) for known in (["cosh"], ["cosh"], ["sin"], ["cosh", "cosh1"])]
-    assert said == ["; the nearest: cosh", "; the nearest: cosh", "", "; the nearest: cosh, cosh1"]
+    said = [nearest("torch.imagined", "cosh_", known) for known in (["cosh"], ["cosh"], ["sin"], ["cosh", "cosh1"])]
+    assert said == ["cosh", "cosh", "", "cosh, cosh1"]
     assert names._nearest.cache_info().misses - before.misses == 3
 
 
 def test_a_mistyped_name_that_only_pytorch_has_gets_the_advice_too() -> None:
-    assert hint("torch", "quantized_gruu", ["complex"]) == (
-        "; the nearest: quantized_gru, which only PyTorch has: use floating-point tensors")
+    assert nearest("torch", "quantized_gruu", ["complex"]) == (
+        "quantized_gru, which only PyTorch has: use floating-point tensors")
 
 
 def test_a_function_is_no_module() -> None:

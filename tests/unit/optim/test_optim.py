@@ -253,6 +253,48 @@ def test_what_is_refused(make: Any, error: type[Exception], message: str) -> Non
         make(parameter([1.0]))
 
 
+class Hiding(nn.Module):
+    """A module with something in a container that it does not look into."""
+
+    def __init__(self, hidden: Any) -> None:
+        super().__init__()
+        self.hidden = hidden
+
+
+INSTEAD = "  instead    pass its parameters: model.parameters()"
+
+
+@pytest.mark.parametrize(("make", "notes"), [
+    (lambda: SGD(nn.Linear(1, 1)), [INSTEAD]),
+    (lambda: SGD(nn.Sequential(nn.Linear(1, 1))), [INSTEAD]),                 # a list of its modules
+    (lambda: SGD([{"params": nn.Linear(1, 1)}]), [INSTEAD]),
+    (lambda: SGD(nn.Linear(1, 1).parameters), []),
+    (lambda: SGD(3), []),
+    (lambda: SGD([]), []),
+    (lambda: SGD(nn.ReLU().parameters()), ["  because    ReLU has no parameters"]),
+    (lambda: SGD(p for p in []), []),
+    (lambda: SGD(Hiding([nn.ReLU(), nn.Linear(1, 1)]).parameters()), [
+        "  because    Hiding.hidden is a list, so Hiding does not know the 2 modules in it",
+        "  instead    self.hidden = torch.nn.ModuleList(…)"]),
+    (lambda: SGD(nn.Sequential(Hiding({"a": parameter([1.0])})).parameters()), [
+        "  because    Hiding.hidden is a dict, so Hiding does not know the 1 parameter in it",
+        "  instead    self.hidden = torch.nn.ParameterDict(…)"]),
+    (lambda: SGD(Hiding(["words"]).parameters()), ["  because    Hiding has no parameters"]),
+])
+def test_what_the_notes_say_of_wrong_parameters(make: Any, notes: list[str]) -> None:
+    with pytest.raises((TypeError, ValueError)) as caught:
+        make()
+    assert getattr(caught.value, "__notes__", []) == notes
+
+
+def test_a_generator_that_was_used_up_is_told_from_one_that_gives_nothing() -> None:
+    parameters = nn.Linear(1, 1).parameters()
+    SGD(parameters)
+    said = "^optimizer got an empty parameter list\n  because    this generator was used up"
+    with pytest.raises(ValueError, match=said):
+        SGD(parameters)
+
+
 def test_a_recorded_step_has_a_gradient_by_the_learning_rate() -> None:
     # d/dlr of (x - lr * 2x)^2 at x = 1, lr = 0.1; the first step of Adam is lr * sign(g).
     for make, change in ((SGD, -2.0), (Adam, -1.0), (AdamW, -1.01)):

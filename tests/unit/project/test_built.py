@@ -97,7 +97,7 @@ print(x.grad.item(), torch.__file__)
 try:
     torch.relue
 except AttributeError as error:                 # the names to suggest stand in a file of the package
-    print("the nearest: relu" in str(error))
+    print(error.__notes__[0].startswith("  nearest    relu"))
 torch.viz.explore(x * x, "page.html")           # and so do the styles and scripts of the page
 from retrograd.command.entries import entries, folder
 print(len(entries()) > 100, folder())           # and the entries of the pages on errors

@@ -205,3 +205,13 @@ def test_data_pipes_are_names_that_say_what_to_use() -> None:
             call()
     with pytest.raises(AttributeError, match="write a Dataset or an IterableDataset"):
         _ = data.datapipes
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_batch_of_different_sizes_names_the_samples_and_their_places(workers: int) -> None:
+    samples = [torch.ones(3), torch.ones(5), torch.ones(3)] * 4
+    with pytest.raises(RuntimeError, match="stack expects each tensor to be equal size") as caught:
+        next(iter(data.DataLoader(samples, sampler=[9, 10, 0, 1], batch_size=4, num_workers=workers)))
+    said = "\n".join([str(caught.value), *getattr(caught.value, "__notes__", [])])
+    assert "\n  given      [3] at 0, 2; [5] at 1, 3\n" in said
+    assert "\n  batch      of the dataset at 9, 10, 0, 1" in said

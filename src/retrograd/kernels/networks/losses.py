@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import F16, Array, refuse
-from ...foundations.errors import noted
+from ...foundations.errors import noted, span
 from ..elementwise.choosing import limited, where
 from ..elementwise.elementary import widened
 from ..sums import mean_all, sum_all
@@ -56,11 +56,12 @@ def binary_cross_entropy(x: Array, y: Array, weight: Array | None, reduction: st
     """-(y log(x) + (1 - y) log(1 - x)), with logarithms of at least -100."""
     refuse(x.dtype, "binary_cross_entropy", "biuc")
     if x.size and not (np.min(x) >= 0 and np.max(x) <= 1):
-        raise RuntimeError(f"all elements of input should be between 0 and 1: they go from {np.min(x)} to {np.max(x)}. "
-                           "Apply sigmoid, or use binary_cross_entropy_with_logits.")
+        raise noted(RuntimeError("all elements of input should be between 0 and 1"),
+                    given=f"the elements are {span(np.min(x), np.max(x))}",
+                    instead="apply sigmoid, or use binary_cross_entropy_with_logits")
     if y.size and not (np.min(y) >= 0 and np.max(y) <= 1):
-        raise RuntimeError("all elements of target should be between 0 and 1: they go from "
-                           f"{np.min(y)} to {np.max(y)}.")
+        raise noted(RuntimeError("all elements of target should be between 0 and 1"),
+                    given=f"the elements are {span(np.min(y), np.max(y))}")
     wide = widened(x)
     loss = (y - 1) * np.maximum(np.log1p(-wide), -100) - y * np.maximum(np.log(wide), -100)
     return reduced(np.asarray(_weighted(loss, weight).astype(x.dtype, copy=False)), reduction)
@@ -102,7 +103,7 @@ def check_classes(target: Array, count: int, ignore_index: int) -> tuple[Any, An
     wrong = counts & ((classes < 0) | (classes >= count))
     if wrong.any():
         raise noted(IndexError(f"Target {classes[wrong][0]} is out of bounds."), "shapes#target-out-of-bounds",
-                    given=f"{count} classes, and ignore_index is {ignore_index}")
+                    given=f"{count} class{'' if count == 1 else 'es'}, and ignore_index is {ignore_index}")
     return (classes, None) if counts.all() else (np.where(counts, classes, 0), counts)
 
 

@@ -43,6 +43,7 @@ class SparseLike(OtherArray):
 
     flags = _Flags()
     base = None
+    strides = (0, 0)                                       # for rules that ask how a matrix lies in memory
     shape: tuple[int, ...]
     values: Array
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...foundations.errors import noted
 from ...kernels.layout import in_rows
 from ...ops import shape as shape_ops
 from ...ops.linalg import matrix as matrix_ops
@@ -54,7 +55,23 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
             if in_rows(x):
                 rows = _view(input, (math.prod(x.shape[:-1]), x.shape[-1]))
                 return _view(_layer(bias, rows, weight), (*x.shape[:-1], w.shape[0]))
-    return _unusual(input, weight, bias)
+    try:
+        return _unusual(input, weight, bias)
+    except RuntimeError as error:
+        noted(error, **_about_input(input, weight))
+        raise
+
+
+def _about_input(input: Tensor, weight: Tensor) -> dict[str, str]:
+    """The facts about an input whose last size or whose dtype is not that of the weight; none if both are."""
+    shape, width = input.shape, weight.shape[-1] if weight.ndim == 2 else None
+    if width is None or not shape or (shape[-1] == width and input.dtype is weight.dtype):
+        return {}
+    if shape[-1] == width:
+        return {"instead": f"input.to({weight.dtype})"}
+    flat = len(shape) > 2 and math.prod(shape[1:]) == width
+    return {"given": f"an input of shape {[*shape]}, whose last size must be {width}",
+            "instead": f"input.flatten(1): a row of {width} numbers for each sample" if flat else ""}
 
 
 def _unusual(input: Tensor, weight: Tensor, bias: Tensor | None) -> Any:

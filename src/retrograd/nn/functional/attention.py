@@ -8,6 +8,7 @@ from typing import Any
 from ...foundations.dtypes import C_NAMES, float32, is_half, letter
 from ...kernels.layout import steps
 from ...kernels.shape import common_shape
+from ...ops.elementwise import arithmetic
 from ...ops.networks import attention as ops, softmax as softmax_ops
 from ...tensors.arguments.dims import axis_of
 from ...tensors.arguments.options import filling
@@ -23,6 +24,7 @@ from .switches import Allowed
 __all__ = ["scaled_dot_product_attention"]
 
 _attention, _safe_softmax = recorded(ops.attention), recorded(softmax_ops.safe_softmax)
+_scaled = recorded(arithmetic.mul_number)
 
 
 def _check(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropout_p: float) -> None:
@@ -139,7 +141,7 @@ def _composed(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dr
     result_type = query.dtype
     if is_half(result_type.dtype):
         query, key, value = query.to(float32), key.to(float32), value.to(float32)
-    scores = matrix.matmul(query * (root if scale >= 0 else -root), (key * root).transpose(-2, -1))
+    scores = matrix.matmul(_scaled(query, root if scale >= 0 else -root), _scaled(key.transpose(-2, -1), root))
     if mask is not None:
         scores = scores + mask
     weights = _safe_softmax(scores, scores.dim() - 1)

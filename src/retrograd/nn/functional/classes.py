@@ -169,7 +169,8 @@ def _check(x: Any, y: Any, target: Tensor, input: Tensor, weight: Tensor | None)
     if x.ndim <= 2 and y.ndim > 1:
         raise noted(
             RuntimeError("0D or 1D target tensor expected, multi-target not supported"),
-            given=f"the target has shape {list(y.shape)}")
+            given=f"the target has shape {list(y.shape)}", instead="target.squeeze(1)" if y.shape[1:] == (1,) else
+            "target.float(), if it has a probability for each class" if y.shape == x.shape else "")
     expected = (x.shape[0], *x.shape[2:])
     if x.ndim == 4 and y.ndim != 3:
         raise RuntimeError("only batches of spatial targets supported (3D tensors) but got targets of dimension: "

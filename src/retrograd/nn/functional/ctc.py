@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import Array
-from ...foundations.errors import noted
+from ...foundations.errors import noted, span
 from ...kernels.networks import ctc as kernels
 from ...ops.networks import ctc as ops
 from ...tensors.arguments.combinations import combination
@@ -106,8 +106,8 @@ def _checked(scores: Array, targets: Array, times: Array, lengths: Array, blank:
     labels = kernels.padded(labels, lengths) if labels.ndim == 1 else labels[:, : lengths.max()]
     used = labels[np.arange(labels.shape[1]) < lengths[:, None]]
     if used.size and not (used.min() >= 0 and used.max() < classes):
-        raise RuntimeError(f"targets must be in label range: targets go from {used.min()} to {used.max()}, and there "
-                           f"are {classes} classes")
+        raise RuntimeError(f"targets must be in label range: they are {span(used.min(), used.max())}, and there are "
+                           f"{classes} classes")
     return labels
 
 

@@ -24,7 +24,7 @@ from ...tensors.recording.public import public
 from ...tensors.recording.public_facts import facts_of
 from ...tensors.state.base import TensorBase, requires
 from ...tensors.tensor import Tensor
-from .reduction import REDUCTIONS, checked_reduction, of_both, reduced
+from .reduction import REDUCTIONS, checked_reduction, of_both, reduced, squeezed
 
 __all__ = [
     "binary_cross_entropy", "binary_cross_entropy_with_logits", "gaussian_nll_loss", "huber_loss", "kl_div",
@@ -171,8 +171,10 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
     of_both("binary_cross_entropy", input, target)
     check_optional("binary_cross_entropy", 3, weight=weight)
     if target.shape != input.shape:
-        raise ValueError(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
-                         "deprecated. Please ensure they have the same size.")
+        raise noted(
+            ValueError(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
+                       "deprecated. Please ensure they have the same size."),
+            "shapes#different-sizes-in-a-loss", instead=squeezed(input, target))
     if target.dtype is not input.dtype:
         raise noted(
             RuntimeError(f"Found dtype {target.dtype.legacy} but expected {input.dtype.legacy}"),
@@ -200,7 +202,8 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
     reduction = checked_reduction(reduction, size_average, reduce)
     of_both("binary_cross_entropy_with_logits", input, target)
     if target.shape != input.shape:
-        raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+        raise noted(ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})"),
+                    "shapes#different-sizes-in-a-loss", instead=squeezed(input, target))
     return cross_entropy_of_logits(input, target, weight, pos_weight, reduction)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import Array
-from ...foundations.errors import noted
+from ...foundations.errors import noted, span
 from ...kernels.shape import common_shape
 from ...ops.basic import check_values
 from ...ops.elementwise import arithmetic
@@ -230,7 +230,7 @@ def _check_classes(target: Tensor, classes: int, complaint: str, lowest: int = 0
         if y.size and not (lowest <= y.min() and y.max() < classes):
             raise noted(
                 RuntimeError(f"{complaint}"),
-                because=f"classes go from {lowest} to {classes - 1}, and these go from {y.min()} to {y.max()}")
+                given=f"targets {span(y.min(), y.max())}; allowed: {span(lowest, classes - 1)}")
 
     check_values(y, test)
 

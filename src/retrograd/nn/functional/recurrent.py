@@ -170,8 +170,8 @@ def _check_layer(x: Tensor, sizes: Shape | None, states: Sequence[Any], weights:
 def _mixed(a: Any, b: Any) -> RuntimeError:
     names = [torch_dtype.of[array.dtype].legacy for array in (a, b)]
     return noted(
-        RuntimeError(f"mat1 and mat2 must have the same dtype, but got {names[0]} and "), "shapes#matrix-dtypes",
-        because=names[1])
+        RuntimeError(f"mat1 and mat2 must have the same dtype, but got {names[0]} and {names[1]}"),
+        "shapes#matrix-dtypes")
 
 
 def _run(network: _Network, layer: Callable[..., Any]) -> tuple[Any, ...]:

@@ -29,7 +29,11 @@ def checked_reduction(reduction: str, size_average: Any = None, reduce: Any = No
     Raises ValueError for an unknown name.
     """
     if size_average is not None or reduce is not None:
-        average, kept = size_average is None or bool(size_average), reduce is None or bool(reduce)
+        try:
+            average, kept = size_average is None or bool(size_average), reduce is None or bool(reduce)
+        except RuntimeError as error:
+            raise noted(RuntimeError(str(error)), because="a tensor stands in the place of an option",
+                        instead="make the loss first, and call it then: torch.nn.MSELoss()(input, target)") from None
         reduction = "none" if not kept else "mean" if average else "sum"
         if warns:
             warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
@@ -43,3 +47,11 @@ def checked_reduction(reduction: str, size_average: Any = None, reduce: Any = No
 def reduced(loss: Tensor, reduction: str) -> Tensor:
     """The mean or the sum of the losses of all elements; the losses themselves for "none"."""
     return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
+
+
+def squeezed(input: Any, target: Any) -> str:
+    """'input.squeeze(1)' if the input is like the target but for a last dim of size 1, or the reverse; else ''."""
+    for name, more, less in (("input", input.shape, target.shape), ("target", target.shape, input.shape)):
+        if more == (*less, 1):
+            return f"{name}.squeeze({len(less)})"
+    return ""

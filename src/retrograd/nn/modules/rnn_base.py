@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...foundations.errors import warn
+from ...foundations.errors import noted, warn
 from ...tensors.functions.creation.creation import zeros
 from ...tensors.tensor import Tensor
 from ..functional.recurrent import gru, lstm, rnn_relu, rnn_tanh
@@ -71,8 +71,11 @@ class Recurrent(Module):
         if input.ndim != expected:
             raise RuntimeError(f"input must have {expected} dimensions, got {input.ndim}")
         if input.shape[-1] != self.input_size:
-            raise RuntimeError("input.size(-1) must be equal to input_size. Expected "
-                               f"{self.input_size}, got {input.shape[-1]}")
+            order = "time, batch" if not self.batch_first else "batch, time"
+            raise noted(
+                RuntimeError("input.size(-1) must be equal to input_size. Expected "
+                             f"{self.input_size}, got {input.shape[-1]}"),
+                given=f"an input of shape {[*input.shape]}" + ("" if expected == 2 else f": {order}, features"))
 
     def get_expected_hidden_size(self, input: Tensor, batch_sizes: Tensor | None) -> tuple[int, int, int]:
         """The shape of the states for an input."""
@@ -87,7 +90,13 @@ class Recurrent(Module):
                           msg: str = "Expected hidden size {}, got {}") -> None:
         """Raise RuntimeError if the states have another shape."""
         if hx.shape != expected_hidden_size:
-            raise RuntimeError(msg.format(expected_hidden_size, [*hx.shape]))
+            error = RuntimeError(msg.format(expected_hidden_size, [*hx.shape]))
+            (layers, batch, width), shape = expected_hidden_size, hx.shape
+            if len(shape) == 3 and (shape[0], shape[2]) == (layers, width):
+                noted(error, because=f"the states are of {shape[1]} sequences, and the input has {batch}",
+                      instead="begin a batch with new states; drop_last=True of a DataLoader leaves out a smaller last "
+                              "batch")
+            raise error
 
     def check_forward_args(self, input: Tensor, hidden: Tensor, batch_sizes: Tensor | None) -> None:
         """Raise RuntimeError or ValueError if the input or the states do not fit."""

@@ -284,7 +284,8 @@ def check_result(out: Any, target: Array) -> None:
     if category(out.dtype) > category(target.dtype):
         have, to = [torch_dtype.of[array.dtype].legacy for array in (out, target)]
         raise noted(
-            RuntimeError(f"result type {have} can't be cast to the desired output type {to}"), "in-place#result-type")
+            RuntimeError(f"result type {have} can't be cast to the desired output type {to}"), "in-place#result-type",
+            instead="use the operation that returns a new tensor, or convert the target of the write first")
 
 
 def _inner_node(op: Op, operands: list[Any], arrays: list[Any], edges: tuple[Any, ...],

@@ -71,8 +71,10 @@ class Members:
             raise noted(AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'"),
                         instead=f"call super().__init__() first in {type(self).__name__}.__init__()")
         # Python appends a suggestion of its own if the error has the name.
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'{remedy}",
-                             name=None if remedy else name, obj=self)
+        of_tensors = not name.startswith("_") and hasattr(Tensor, name)
+        raise noted(AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'{remedy}",
+                                   name=None if remedy or of_tensors else name, obj=self),
+                    because="a module is no tensor; a call of it with a tensor returns one" if of_tensors else "")
 
     def __setattr__(self, name: str, value: Any) -> None:
         own = self.__dict__
@@ -247,7 +249,8 @@ class Members:
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """The parameters. `recurse` adds those of all submodules. Each parameter comes once."""
-        return (parameter for _, parameter in self.named_parameters(recurse=recurse))
+        for _, parameter in self.named_parameters(recurse=recurse):     # a generator whose frame knows the module
+            yield parameter
 
     def named_buffers(self, prefix: str = "", recurse: bool = True,
                       remove_duplicate: bool = True) -> Iterator[tuple[str, Tensor]]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 from .... import __future__ as ways
 from ....autograd.grad_mode import no_grad
 from ....foundations.errors import noted, warn
+from ....foundations.names import reached
 from ....graph.hooks import HookDict, RemovableHandle, present
 from ....tensors.face.swapping import swap_tensors
 from ....tensors.tensor import Tensor
@@ -24,6 +25,9 @@ _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 
 _REPORT = ("Please file an issue at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml to report "
            "this bug.")
+
+
+_PREFIX = "module."                                      # of the names in the state of a DataParallel
 
 
 class IncompatibleKeys(NamedTuple):
@@ -178,7 +182,7 @@ class StateDict:
             listed = "\n\t".join(errors)
             raise noted(
                 RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n	{listed}"),
-                "shapes#keys-of-state-dict")
+                "shapes#keys-of-state-dict", **_about_keys(self, found.keys))
         return found.keys
 
     def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, local_metadata: Mapping[str, Any],
@@ -279,3 +283,13 @@ class _Loading:
                 raise AssertionError("Hooks registered with ``register_load_state_dict_post_hook`` are not expected to "
                                      "return new values, if incompatible_keys need to be modified, it should be done "
                                      "inplace.")
+
+
+def _about_keys(module: Any, keys: Any) -> dict[str, str]:
+    """The facts about names that do not fit: a prefix, or modules that stand in a list that is no ModuleList."""
+    prefixed = [name for name in keys.unexpected_keys if name.startswith(_PREFIX)]
+    if prefixed and {name.removeprefix(_PREFIX) for name in prefixed} == {*keys.missing_keys}:
+        return {"because": f"the state is that of a DataParallel, whose names begin with {_PREFIX!r}",
+                "instead": f"{{name.removeprefix({_PREFIX!r}): value for name, value in state.items()}}"}
+    hidden: dict[str, str] = reached("nn.modules.module.unregistered").about_unregistered(module)
+    return hidden if keys.unexpected_keys or keys.missing_keys else {}

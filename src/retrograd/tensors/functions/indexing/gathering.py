@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import I64, Array, dtype as torch_dtype
-from ....foundations.errors import noted
+from ....foundations.errors import noted, span
 from ....foundations.modes import local
 from ....kernels.indexing import gathering as elements, indexing as kernels, scattering as combined
 from ....kernels.shape import common_shape
@@ -64,7 +64,7 @@ def _look_for_wrong(index: Array, size: int, error: type[Exception], message: st
     wrong = index[(index < low) | (index >= size)]
     if wrong.size:
         raise noted(error(message.format(wrong=wrong.flat[0], dim=dim, size=size)), entry,
-                    given=f"index {wrong.flat[0]}; the allowed ones go from {low} to {size - 1}")
+                    given=f"index {wrong.flat[0]}; allowed: {span(low, size - 1)}" if size else "no index fits")
 
 
 def legacy(array: Array) -> str:

@@ -179,7 +179,8 @@ def _check_batch(x: Any, channels: int, **parameters: Any) -> None:
         if value is None:
             continue
         if value._array.size != channels:
-            raise RuntimeError(f"{argument} should contain {channels} elements not {value._array.size}")
+            raise noted(RuntimeError(f"{argument} should contain {channels} elements not {value._array.size}"),
+                        given=f"an input with {channels} channels, which dimension 1 counts")
         if argument[:3] == "run" and requires(value):
             raise RuntimeError("The function 'native_batch_norm' is not differentiable with respect to argument "
                                f"'{argument}'. This input cannot have requires_grad True.")

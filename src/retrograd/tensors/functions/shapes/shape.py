@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import Shape, dtype as torch_dtype, letter
+from ....foundations.errors import noted
 from ....kernels.layout import in_rows, offset_of, steps
 from ....kernels.shape import StrideError, common_shape
 from ....ops import shape as ops
@@ -80,7 +81,8 @@ def view(input: TensorBase, *shape: Any, size: Any = None, dtype: torch_dtype | 
     try:
         return _view(input, _checked_sizes("view", shape or (size,)))
     except StrideError as error:
-        raise RuntimeError(str(error)) from None
+        raise noted(RuntimeError(str(error)), given=f"shape {[*input.shape]} with stride {[*input.stride()]}, "
+                    f"to be viewed in shape {[*_checked_sizes('view', shape or (size,))]}") from None
 
 
 def _read_as(input: TensorBase, dtype: torch_dtype) -> Any:

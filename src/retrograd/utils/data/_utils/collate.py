@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import float64
+from ....foundations.errors import noted
 from ....tensors.face.memory import as_tensor
 from ....tensors.functions.creation.creation import tensor
 from ....tensors.functions.shapes.joining import stack
@@ -100,7 +101,8 @@ def collate(batch: Any, *, collate_fn_map: Table | None = None) -> Any:
     if isinstance(first, tuple) and hasattr(first, "_fields"):
         return type(first)(*map(together, zip(*batch, strict=False)))
     if not isinstance(first, Sequence):
-        raise TypeError(_WRONG.format(type(first)))
+        raise noted(TypeError(_WRONG.format(type(first))),
+                    instead="a collate_fn that puts such samples together, or leaves them out")
     if any(len(sample) != len(first) for sample in batch):
         raise RuntimeError("each element in list of batch should be of equal size")
     items = [together(items) for items in zip(*batch, strict=True)]
@@ -116,8 +118,22 @@ def _function_for(item: Any, table: Table) -> Callable[..., Any] | None:
 
 
 def collate_tensor_fn(batch: Sequence[Tensor], *, collate_fn_map: Table | None = None) -> Tensor:
-    """The tensors of a batch, stacked along a new first dimension."""
-    return stack(batch, 0)
+    """The tensors of a batch, stacked along a new first dimension. Raises RuntimeError if their shapes differ."""
+    try:
+        return stack(batch, 0)
+    except RuntimeError as error:
+        places: dict[tuple[int, ...], list[str]] = {}
+        for i, item in enumerate(batch):
+            places.setdefault(tuple(item.shape), []).append(str(i))
+        if len(places) > 1:
+            noted(error, given="; ".join(f"{[*shape]} at {_some(entries)}" for shape, entries in places.items()),
+                  instead="pad to one size in a collate_fn, with torch.nn.utils.rnn.pad_sequence")
+        raise
+
+
+def _some(words: list[str]) -> str:
+    """The words in a line, the first ones if there are many."""
+    return ", ".join(words) if len(words) <= 8 else f"{', '.join(words[:6])} and {len(words) - 6} more"
 
 
 def collate_numpy_array_fn(batch: Any, *, collate_fn_map: Table | None = None) -> Any:

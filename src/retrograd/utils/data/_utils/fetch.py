@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ....foundations.errors import noted
 from ....tensors.tensor import Tensor
 from ..dataset import TensorDataset
 from .collate import default_collate
@@ -32,9 +33,13 @@ class _MapDatasetFetcher(_BaseDatasetFetcher):
         if self._has_rows() and {*map(type, possibly_batched_index)} == {int}:
             return [tensor[possibly_batched_index] for tensor in self.dataset.tensors]
         at_once = getattr(self.dataset, "__getitems__", None)
-        return self.collate_fn(at_once(possibly_batched_index) if at_once
-                               else [self.dataset[index] for index in possibly_batched_index])
-
+        samples = (at_once(possibly_batched_index) if at_once
+                   else [self.dataset[index] for index in possibly_batched_index])
+        try:
+            return self.collate_fn(samples)
+        except Exception as error:
+            noted(error, batch=f"of the dataset at {repr(possibly_batched_index)[1:-1]}")
+            raise
 
     def _has_rows(self) -> bool:
         """Whether a batch is the rows of tensors, which one indexing of each tensor gives without single samples."""
