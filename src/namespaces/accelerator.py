@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from .foundations.devices import device, device as _device
+from .foundations.errors import noted
 from .foundations.names import missing, reached
 
 __all__ = ["current_accelerator", "current_device_idx", "current_device_index", "current_stream", "device_count",
@@ -34,8 +35,9 @@ def current_accelerator(check_available: bool = False) -> device | None:
 
 
 def _refused() -> RuntimeError:
-    return RuntimeError("Cannot access accelerator device when none is available. Guard the call with "
-                        "torch.accelerator.is_available().")
+    return noted(
+        RuntimeError("Cannot access accelerator device when none is available."),
+        instead="guard the call with torch.accelerator.is_available()")
 
 
 def current_device_index() -> int:

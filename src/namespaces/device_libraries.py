@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from .foundations.dtypes import dtype as torch_dtype, letter, unimplemented
+from .foundations.errors import noted
 from .tensors.arguments.dims import axis_of
 from .tensors.functions.images.convolution import convolution
 from .tensors.functions.other_backends import only_elsewhere
@@ -100,8 +101,9 @@ def mkldnn_convolution(input: Any, weight: Any, bias: Any, padding: Any, stride:
     for x in (input, weight):
         d = x._array.dtype
         if letter(d) != "f" or d.itemsize not in (2, 4):
-            raise RuntimeError("itensor_view_from_dense expects float/bfloat16/half/int8/fp8 tensor input"
-                               f"{torch_dtype.of[d].legacy}. Use torch.convolution.")
+            raise noted(
+                RuntimeError("itensor_view_from_dense expects float/bfloat16/half/int8/fp8 tensor input"
+                             f"{torch_dtype.of[d].legacy}"), instead="use torch.convolution")
     return convolution(input, weight, bias, stride, padding, dilation, False, (0,) * len(padding), groups)
 
 

@@ -13,6 +13,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Self
 
 from . import autograd
+from .foundations.errors import noted as _noted
 from .foundations.names import missing
 from .nn import functional
 from .tensors.face.subclassing import kept
@@ -115,8 +116,10 @@ def refused(function: Any, found: list[Any], mode: Any) -> TypeError:
         return _refused_of_users(function, found, mode)
     asked = [] if mode is None else [f"  - mode object {mode}\n"]
     asked += [f"  - tensor subclass {type(value)}\n" for value in found]
-    return TypeError(f"Multiple dispatch failed for '{name}'; all __torch_function__ handlers returned NotImplemented:"
-                     f"\n\n{''.join(asked)}\nA handler must return a value if it knows the function and all types.")
+    return _noted(
+        TypeError(f"Multiple dispatch failed for '{name}'; all __torch_function__ handlers returned NotImplemented:"
+                  f"\n\n{''.join(asked)}\nFor more information, try re-running with TORCH_LOGS=not_implemented"),
+        because="a handler must return a value if it knows the function and all types")
 
 
 def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:

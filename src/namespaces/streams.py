@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from .foundations.devices import DeviceLike, checked, device
+from .foundations.errors import noted
 
 _CPU = 0
 
@@ -14,15 +15,20 @@ def _place(given: Any) -> device:
     if given is None:
         return device("cpu")
     if isinstance(given, (int, bool)):
-        raise RuntimeError("Cannot access accelerator device when none is available. Name the device: 'cpu'.")
+        raise noted(
+            RuntimeError("Cannot access accelerator device when none is available."), instead="name the device: 'cpu'")
     place = device(given)
     if place.type != "cpu":
-        raise RuntimeError(f"PyTorch is not linked with support for {place.type} devices. Name the device: 'cpu'.")
+        raise noted(
+            RuntimeError(f"PyTorch is not linked with support for {place.type} devices"),
+            instead="name the device: 'cpu'")
     return checked(place)
 
 
 def _unsupported() -> NoReturn:
-    raise RuntimeError("cpu backend doesn't support events. The CPU computes in order, so leave the call out.")
+    raise noted(
+        RuntimeError("cpu backend doesn't support events."),
+        because="the CPU computes in order, so leave the call out")
 
 
 class Stream:

@@ -93,7 +93,7 @@ from .tensors.functions.linalg.contraction import chain_matmul, einsum, inner, t
 from .tensors.functions.linalg.determinants import det, inverse, logdet, pinverse, slogdet
 from .tensors.functions.linalg.distances import cdist, cross, pdist
 from .tensors.functions.linalg.factorizations import cholesky, qr, svd
-from .tensors.functions.linalg.matrix import bmm, dot, matmul, mm, mv, outer, outer as ger, trace, vdot
+from .tensors.functions.linalg.matrix import bmm, dot, ger, matmul, mm, mv, outer, trace, vdot
 from .tensors.functions.linalg.norms import (
     _weight_norm as _weight_norm, dist, frobenius_norm, norm, norm_except_dim, nuclear_norm, renorm)
 from .tensors.functions.linalg.packed_factors import geqrf, lu, lu_solve, lu_unpack, orgqr, ormqr

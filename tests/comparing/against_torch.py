@@ -164,15 +164,6 @@ def as_array(tensor: Any) -> np.ndarray[Any, Any]:
     return array
 
 
-def first_sentence(error: Exception) -> str:
-    """What an error says, up to the end of its first sentence, and without the position of an argument.
-
-    PyTorch names the position only where the argument was given by position, which a Python function cannot see.
-    """
-    text = re.sub(r" \(position \d+\)", "", str(error).strip())
-    return re.split(r"\.(?:\s|$)|\n|: ?$", text)[0].strip()
-
-
 def graph_names(tensor: Any) -> tuple[str, list[str | None]]:
     """The name of a result's grad_fn, and those of what it leads to."""
     node = tensor.grad_fn
@@ -232,8 +223,15 @@ def same_error(theirs: Exception | None, ours: Exception | None) -> None:
     if theirs is None:
         raise AssertionError("torch raises no error") from ours
     same_type = type(ours).__name__ == type(theirs).__name__ or isinstance(ours, type(theirs))
-    said = first_sentence(theirs)
-    # Which overloads there are, and which arguments are missing or too many, Python and PyTorch say in their own ways.
-    own_words = "invalid combination of arguments" in said or "positional argument" in said
-    if not same_type or not (own_words or first_sentence(ours).startswith(said)):
+    said = _said(theirs)
+    if not same_type or _said(ours) != said:
         raise AssertionError(f"torch raises {type(theirs).__name__}: {said}") from ours
+
+
+# What is no part of a message: the frames of C++ behind it, and the nearest names behind the name that is wrong.
+_BEHIND = re.compile(r"\nException raised from .*|; the nearest: .*", re.DOTALL)
+
+
+def _said(error: Exception) -> str:
+    """The whole message, with `torch` for the name of the package."""
+    return _BEHIND.sub("", str(error)).replace("retrograd", "torch")

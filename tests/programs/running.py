@@ -1,8 +1,7 @@
 """A program's text run with one torch or another, and all that it says: the transcripts of two can be compared.
 
 A program has `torch`, `print`, and `attempt(f)`, which prints what `f()` returns or the error that it raises. Of an
-error or a warning the type and the first sentence are kept, since retrograd's go on where PyTorch's end. Addresses
-and the name of the package do not count.
+error or a warning the type and the message are kept. Addresses and the name of the package do not count.
 """
 
 import re
@@ -11,13 +10,20 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-_SENTENCE = re.compile(r"(.*?)(?:[.:;]?\s*(?:\n|$)|\.\s)", re.DOTALL)
+from comparing.same_expression import said
+
+# What is left out of a message, with the reason.
+_LEFT_OUT = {
+    "PyTorch adds to a warning where in C++ it was given": r" \(Triggered internally at [^)]*\)$",
+    "the log of a checkpoint names PyTorch's operators, one by one": r"(?<=`torch.utils.checkpoint.checkpoint\(\)`.).*",
+    "gradcheck shows numbers, which are of random inputs": r"(?<=numerical:).*",
+}
+_BESIDE = re.compile("|".join(_LEFT_OUT.values()))
 
 
-def first_sentence(message: str) -> str:
-    """The text up to its first full stop or line break."""
-    found = _SENTENCE.match(message)
-    return found.group(1) if found else message
+def whole(message: object) -> str:
+    """The whole message, in one line."""
+    return _BESIDE.sub("", " ".join(said(message).split()))
 
 
 def transcript(torch: Any, source: str) -> list[str]:
@@ -31,10 +37,10 @@ def transcript(torch: Any, source: str) -> list[str]:
         try:
             say(function())
         except Exception as error:
-            say(f"{type(error).__name__}: {first_sentence(str(error))}")
+            say(f"{type(error).__name__}: {whole(error)}")
 
     def warned(message: Warning | str, category: type[Warning], *args: Any, **kwargs: Any) -> None:
-        say(f"{category.__name__}: {first_sentence(str(message))}")
+        say(f"{category.__name__}: {whole(message)}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")

@@ -6,6 +6,7 @@ import ast
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from keyword import iskeyword
 from typing import Any
 
 from retrograd.tensors.arguments.checking import NUMBERS_TOO
@@ -115,6 +116,10 @@ def _of_schema(schema: Schema, own: inspect.Signature, body: Any, result: str) -
         default = each.default
         if default is None and each.by_name and each.none:
             default = "None"
+        if iskeyword(name):                                  # can only be given by its place, like those before it
+            found = [*(replace(other, how=inspect.Parameter.POSITIONAL_ONLY) for other in found),
+                     Given(f"{name}_", kind, _literal(default), inspect.Parameter.POSITIONAL_ONLY)]
+            continue
         found.append(Given(name, kind, _literal(default), BY_NAME if each.by_name else POSITIONAL))
     names = {each.name for each in found}
     found += [Given(each.name, text_of(each.annotation, body), _default(each.default), BY_NAME)
@@ -200,7 +205,8 @@ def _includes(more: Way, less: Way) -> bool:
             return False
     known = {each.name: each for each in more.given}
     return len(more.given) >= len(by_place) and all(each.name in known for each in less.given) and all(
-        each.default is not None or any(each.name == other.name for other in less.given) for each in more.given)
+        each.default is not None or any(each.name == other.name and other.default is None for other in less.given)
+        for each in more.given)
 
 
 def _named_as_in_numpy(ways: list[Way]) -> list[Way]:

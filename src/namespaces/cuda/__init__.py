@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..accelerator import device_count, empty_cache, is_available
-from ..foundations.errors import OutOfMemoryError, noted
+from ..foundations.errors import OutOfMemoryError, noted as _noted
 from ..foundations.names import inside, late
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Stream:
 
     def __new__(cls, *args: object, **kwargs: object) -> Self:
         """Raise RuntimeError, as there is no GPU."""
-        raise noted(RuntimeError("torch.cuda.Stream requires CUDA support"), **_FACTS)
+        raise _noted(RuntimeError("torch.cuda.Stream requires CUDA support"), **_FACTS)
 
 
 class Event:
@@ -38,7 +38,7 @@ class Event:
 
     def __new__(cls, *args: object, **kwargs: object) -> Self:
         """Raise RuntimeError, as there is no GPU."""
-        raise noted(RuntimeError("Tried to instantiate dummy base class Event"), **_FACTS)
+        raise _noted(RuntimeError("Tried to instantiate dummy base class Event"), **_FACTS)
 
 
 def is_initialized() -> bool:
@@ -47,7 +47,7 @@ def is_initialized() -> bool:
 
 
 def _refused() -> AssertionError:
-    return noted(AssertionError("Torch not compiled with CUDA enabled"), **_FACTS)
+    return _noted(AssertionError("Torch not compiled with CUDA enabled"), **_FACTS)
 
 
 def current_device() -> int:

@@ -15,6 +15,7 @@ from ..autograd.backward import grad as gradients_of
 from ..autograd.blocks import detached
 from ..autograd.grad_mode import enable_grad, inference_mode, set_grad_enabled
 from ..foundations.dtypes import DIFFERENTIABLE
+from ..foundations.errors import noted
 from ..foundations.modes import local
 from ..graph.node import AccumulateGrad, Output
 from ..ops.shape import alias
@@ -44,8 +45,9 @@ def _not_tensor(leaf: Any) -> Exception:
 def _tracked(x: Tensor) -> Tensor:
     """An alias of a tensor that requires grad. It belongs to the graph of the tensor, if there is one."""
     if x._array.dtype not in DIFFERENTIABLE:
-        raise RuntimeError("only Tensors of floating point dtype can require gradients. Convert the argument with "
-                           ".to(torch.get_default_dtype()).")
+        raise noted(
+            RuntimeError("only Tensors of floating point dtype can require gradients"),
+            instead="convert the argument with .to(torch.get_default_dtype())")
     if requires(x):
         aliased: Tensor = CALLS[alias](x)
         return aliased

@@ -121,6 +121,9 @@ def _span(text: str, place: int, check: _Check) -> tuple[int, int]:
 
 
 def _refuse(text: str, start: int, end: int, check: _Check) -> None:
-    if check.words in text[start:end]:
-        raise RuntimeError(f'Expected to not find "{check.words}" but found it\n{text}\nFrom {check.kind}: '
-                           f"{check.words}\n")
+    place = text.find(check.words, start, end)
+    if place >= 0:
+        begins, stops = text.rfind("\n", 0, place) + 1, text.find("\n", place) % (len(text) + 1)
+        here = f"{' ' * (place - begins)}{'~' * len(check.words)} <--- HERE"
+        raise RuntimeError(f'Expected to not find "{check.words}" but found it\n{text[:stops]}\n{here}{text[stops:]}\n'
+                           f"From {check.kind}: {check.words}\n")

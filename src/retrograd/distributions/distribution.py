@@ -8,7 +8,7 @@ from typing import Any
 import retrograd as torch
 from retrograd import Size, Tensor
 
-from ..foundations.errors import warn
+from ..foundations.errors import noted, warn
 from . import constraints
 from .utils import _shown, lazy_property
 
@@ -31,7 +31,7 @@ class Distribution:
     def set_default_validate_args(value: bool) -> None:
         """Choose whether distributions check their parameters and values. Raises ValueError if `value` is no bool."""
         if value not in [True, False]:
-            raise ValueError(f"set_default_validate_args expects True or False, but got {value!r}")
+            raise noted(ValueError(), because=f"the argument must be True or False, not {value!r}")
         Distribution._validate_args = value
 
     def __init__(self, batch_shape: Sequence[int] = Size(), event_shape: Sequence[int] = Size(),

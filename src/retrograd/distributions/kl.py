@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from retrograd import Tensor
 
-from ..foundations.errors import warn
+from ..foundations.errors import noted, warn
 from .distribution import Distribution
 
 __all__ = ["kl_divergence", "register_kl"]
@@ -34,7 +34,7 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Registered], Registered
     """
     for cls in (type_p, type_q):
         if not isinstance(cls, type):
-            raise TypeError(f"issubclass() arg 1 must be a class. register_kl got {cls!r}")
+            raise noted(TypeError("issubclass() arg 1 must be a class"), given=repr(cls))
 
     def register(function: Registered) -> Registered:
         _KL_REGISTRY[type_p, type_q] = function

@@ -136,7 +136,11 @@ def checked(spec: str | device | int | None) -> device:
         if place.type == "xpu":
             raise noted(AssertionError("Torch not compiled with XPU enabled"), because=_ON_CPU)
         if place.type == "mtia":
-            raise noted(AssertionError("Torch not compiled with MTIA enabled"), because=_ON_CPU)
+            raise noted(
+                AssertionError("Torch not compiled with MTIA enabled. Ensure you have `import "
+                               "mtia.host_runtime.torch_mtia.dynamic_library` in your python src file and include "
+                               "`//mtia/host_runtime/torch_mtia:torch_mtia` as your target dependency!"),
+                because=_ON_CPU)
         raise noted(RuntimeError(f"PyTorch is not linked with support for {place.type} devices"), because=_ON_CPU)
     if place.type == "meta":
         raise NotImplementedError("This function does not know the device 'meta': make the tensor on the CPU, and move "

@@ -57,7 +57,7 @@ class _Limits:
 def _limits_of_floats(of: dtype) -> tuple[int, str, float, float, float, float, float]:
     """`bits, dtype, eps, max, min, tiny, resolution` of `finfo(of)`. Raises TypeError for an integer type."""
     if of.category < FLOATING:
-        raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{of!r}'")
+        raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
     real = of.to_real()
     if real.name not in _FLOATS:
         raise NotImplementedError(f"\"epsilon\" not implemented for '{real.legacy}'")

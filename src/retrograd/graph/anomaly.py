@@ -265,11 +265,12 @@ def _operands(node: Node, index: int, cotangents: list[Any], saved: Any) -> list
         operands = [(f"grad[{i}]", np.asarray(all_samples(g))) for i, g in enumerate(cotangents) if g is not None]
     if type(saved) is tuple and node.steps is not None:
         places = next((at for i, _, at in node.steps if i == index), ())
-        operands += [(_save_name(node, place), all_samples(saved[place])) for place in places]
+        operands += [(_save_name(node, place), all_samples(saved[place])) for place in places
+                     if node.saves[place].attribute != "strides"]
     return operands
 
 
 def _save_name(node: Any, place: int) -> str:
-    kind, number = node.saves[place]
-    name: str = node.op.outputs[number] if kind == "out" else node.op.arguments[number]
-    return f"{name}_{kind}" if kind in ("shape", "dtype") else name
+    save = node.saves[place]
+    name: str = node.op.outputs[save.place] if save.kind == "out" else node.op.arguments[save.place]
+    return f"{name}_{save.attribute}" if save.attribute else name

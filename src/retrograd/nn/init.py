@@ -125,7 +125,7 @@ def zeros_(tensor: Tensor) -> Any:
 def eye_(tensor: Any) -> Any:
     """Fill with the identity matrix. Raises ValueError if the tensor is not a matrix."""
     if tensor.ndim != 2:
-        raise ValueError(f"Only tensors with 2 dimensions are supported. This tensor has {tensor.ndim}.")
+        raise noted(ValueError("Only tensors with 2 dimensions are supported"), given=f"{tensor.ndim} dimensions")
     with no_grad():
         tensor.zero_()
         tensor.diagonal().fill_(1.0)
@@ -203,7 +203,8 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Any:
     All dimensions but the first are joined. Raises ValueError for fewer than two dimensions.
     """
     if tensor.ndim < 2:
-        raise ValueError(f"Only tensors with 2 or more dimensions are supported. This tensor has {tensor.ndim}.")
+        raise noted(
+            ValueError("Only tensors with 2 or more dimensions are supported"), given=f"{tensor.ndim} dimensions")
     if tensor.numel() == 0 or tensor.is_meta:
         return tensor
     rows, columns = tensor.shape[0], tensor.numel() // tensor.shape[0]
@@ -221,10 +222,13 @@ def dirac_(tensor: Any, groups: int = 1) -> Any:
     Raises ValueError unless the tensor has 3, 4 or 5 dimensions, and unless the first is a multiple of `groups`.
     """
     if tensor.ndim not in (3, 4, 5):
-        raise ValueError(f"Only tensors with 3, 4, or 5 dimensions are supported. This tensor has {tensor.ndim}.")
+        raise noted(
+            ValueError("Only tensors with 3, 4, or 5 dimensions are supported"), given=f"{tensor.ndim} dimensions")
     out_channels, in_channels, *kernel = tensor.shape
     if out_channels % groups:
-        raise ValueError(f"dim 0 must be divisible by groups. Its size is {out_channels}, and groups is {groups}.")
+        raise noted(
+            ValueError("dim 0 must be divisible by groups"),
+            because=f"its size is {out_channels}, and groups is {groups}")
     each = out_channels // groups
     middle = [size // 2 for size in kernel]
     with no_grad():
@@ -241,7 +245,7 @@ def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = No
     Raises ValueError if the tensor is not a matrix.
     """
     if tensor.ndim != 2:
-        raise ValueError(f"Only tensors with 2 dimensions are supported. This tensor has {tensor.ndim}.")
+        raise noted(ValueError("Only tensors with 2 dimensions are supported"), given=f"{tensor.ndim} dimensions")
     rows, columns = tensor.shape
     zeros = math.ceil(sparsity * rows)
     with no_grad():

@@ -56,6 +56,11 @@ class Save(NamedTuple):
     kind: str
     place: int
 
+    @property
+    def attribute(self) -> str:
+        """What is kept of an input instead of the input, such as "shape"; otherwise empty."""
+        return self.kind if self.kind in _ATTRIBUTES else ""
+
 
 # Operators share these objects, since most save the same few things.
 _save = cache(Save)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.errors import noted
 from ..kernels.indexing import gathering
 from ..kernels.layout import copied
 from ..kernels.networks import embedding as embedding_kernels
@@ -130,8 +131,9 @@ elements_gradient: Op = linear(
 
 def _rows(g: Any, index: Any, weight_shape: Any, padding: Any, by_count: Any) -> Any:
     if by_count:
-        raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients. Set "
-                           "scale_grad_by_freq=False, or sparse=False.")
+        raise noted(
+            RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients"),
+            instead="set scale_grad_by_freq=False, or sparse=False")
     return rows_gradient(g, index, weight_shape, padding)
 
 
@@ -209,7 +211,9 @@ def _refused(name: str) -> Callable[..., Any]:
 
 
 def _expanded(x: Any, *options: Any) -> Any:
-    raise RuntimeError("expand is unsupported for Sparse tensors. Use torch.sparse.sum, whose gradient is sparse.")
+    raise noted(
+        RuntimeError("expand is unsupported for Sparse tensors"),
+        instead="use torch.sparse.sum, whose gradient is sparse")
 
 
 def _power(x: Any, exponent: Any) -> Any:

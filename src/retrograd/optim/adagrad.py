@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from ..foundations.errors import noted
 from ..foundations.names import missing
 from ..tensors.functions.creation.creation import full_like
 from .elementwise import ElementsOptimizer, Rates
@@ -69,7 +70,8 @@ class Adagrad(ElementsOptimizer):
         if group["weight_decay"] != 0:
             raise RuntimeError("weight_decay option is not compatible with sparse gradients")
         if group["fused"]:
-            raise RuntimeError("`fused` does not support sparse grad or complex param. Remove fused=True.")
+            raise noted(
+                RuntimeError("`fused` does not support sparse grad or complex param"), because="remove fused=True")
         total, g = state["sum"], (-g if group["maximize"] else g).coalesce()
         values = g._values()
         total.add_(with_values(g, values.pow(2)))

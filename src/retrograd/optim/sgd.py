@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from ..foundations.errors import noted
 from ..foundations.names import missing
 from ..tensors.tensor import Tensor
 from .elementwise import ElementsOptimizer
@@ -63,7 +64,7 @@ class SGD(ElementsOptimizer):
 
     def _step_of_sparse(self, p: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any], line: Any) -> None:
         if group["fused"]:
-            raise RuntimeError("`_fused_sgd` does not support sparse gradients. Remove fused=True.")
+            raise noted(RuntimeError("`_fused_sgd` does not support sparse gradients"), because="remove fused=True")
         self._with_tensors(p, g, state, group, line)
 
     def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..foundations.errors import noted
 from ..kernels.kinds import OtherArray
 from ..tensors.functions.sparse import sparse_coo_tensor
 from ..tensors.tensor import Tensor
@@ -18,8 +19,8 @@ def is_sparse(g: Any) -> bool:
 def refuse_sparse(optimizer: Optimizer, words: str = "") -> None:
     """Raises RuntimeError, with the words, if a parameter of an optimizer that takes no sparse gradients has one."""
     if any([p.grad is not None and is_sparse(p.grad) for group in optimizer.param_groups for p in group["params"]]):
-        raise RuntimeError(words or f"{type(optimizer).__name__} does not support sparse gradients. Use SGD, Adagrad "
-                           "or SparseAdam, or a dense gradient.")
+        raise noted(RuntimeError(words or f"{type(optimizer).__name__} does not support sparse gradients"),
+                    instead="use SGD, Adagrad or SparseAdam, or a dense gradient")
 
 
 def with_values(g: Any, values: Tensor) -> Any:

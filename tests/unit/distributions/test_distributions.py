@@ -183,7 +183,7 @@ def test_checks_are_switched_off() -> None:
     assert dist.Normal(0.0, -1.0).mean == 0
     with pytest.raises(ValueError, match="Expected parameter scale"):
         dist.Normal(0.0, -1.0, validate_args=True)
-    with pytest.raises(ValueError, match="expects True or False, but got 'no'"):
+    with pytest.raises(ValueError, match="the argument must be True or False, not 'no'"):
         dist.Distribution.set_default_validate_args("no")  # type: ignore[arg-type]
 
 

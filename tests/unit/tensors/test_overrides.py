@@ -186,8 +186,8 @@ def test_modes_see_every_call_on_plain_tensors() -> None:
         assert torch.nn.functional.relu(x).shape == (2,)
         torch.tensor(1.)
         torch.manual_seed(0)
-    assert mode.names == ["torch.zeros", "torch.exp", "torch.add", "torch.nn.functional.relu",
-                          "torch.Tensor.shape.__get__", "torch.tensor"]
+    assert mode.names == ["torch.zeros", "torch.exp", "torch.Tensor.add",
+                          "torch.nn.functional.relu", "torch.Tensor.shape.__get__", "torch.tensor"]
     torch.ones(1)
     assert len(mode.names) == 6
 

@@ -158,7 +158,7 @@ def _check_weight(x: Array, weight: Array) -> None:
     if weight.dtype != x.dtype:
         raise RuntimeError("torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should "
                            f"have the same dtype, but got input({torch_dtype.of[x.dtype].legacy.lower()}), and "
-                           f"weight({torch_dtype.of[weight.dtype].legacy.lower()}). Convert one of them.")
+                           f"weight({torch_dtype.of[weight.dtype].legacy.lower()})")
     if weight.shape != x.shape[:-1]:
         raise RuntimeError("torch.histogramdd: if weight tensor is provided it should have the same shape as the input "
                            f"tensor excluding its innermost dimension, but got input with shape {[*x.shape]} and "

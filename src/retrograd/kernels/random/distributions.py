@@ -174,7 +174,8 @@ def bernoulli(generator: Twister, shape: Shape, dtype: DTypeLike, p: Array | flo
     require(dtype.kind != "c", "bernoulli_tensor_cpu_self_", dtype)
     require(letter(p.dtype) == "f", "bernoulli_tensor_cpu_p_", p.dtype)
     if count and not (np.minimum.reduce(p, axis=None) >= 0 and np.maximum.reduce(p, axis=None) <= 1):   # or a nan
-        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be "
+                           "improved?  If so, please report an enhancement request to PyTorch.)")
     unit = unit64(generator, count) if p.dtype == np.float64 else unit32(generator, count)
     ones: Array = (unit.reshape(shape) < wide(p)).astype(dtype, order="C")
     return ones

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import Array
+from ...foundations.errors import noted
 from .arrays import Blocks, Coo, unsupported
 
 
@@ -66,8 +67,9 @@ def mm(a: Blocks, b: Array) -> Array:
     """The product of a matrix of compressed rows of blocks and a dense matrix, or vector."""
     if not (isinstance(a, Blocks) and a.by_rows and isinstance(b, np.ndarray)):
         kinds = [f"SparseBs{'cr'[x.by_rows]}" if isinstance(x, Blocks) else "Strided" for x in (a, b)]
-        raise RuntimeError(f"addmm: computation on CPU is not implemented for Strided + {kinds[0]} @ {kinds[1]}. Use "
-                           ".to_dense().")
+        raise noted(
+            RuntimeError(f"addmm: computation on CPU is not implemented for Strided + {kinds[0]} @ {kinds[1]}"),
+            instead="use .to_dense()")
     if a.shape[1] != b.shape[0]:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and "
                            f"{'x'.join(map(str, b.shape))})")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import Array
+from ...foundations.errors import noted
 from ..shape import clash
 from .arrays import Coo, SparseLike, unsupported
 from .coordinates import add_to, coalesce, keys, masked, places, to_dense, with_sparse_dims
@@ -27,8 +28,8 @@ def on_values(function: Callable[..., Any], *, coalesced: bool) -> Callable[...,
 
 
 def _clash(a: tuple[int, ...], b: tuple[int, ...], name: str) -> RuntimeError:
-    return RuntimeError(f"{name}: expected sizes of 'self' and 'other' to match, but {list(a)} != {list(b)}. Sparse "
-                        "tensors do not broadcast.")
+    return noted(RuntimeError(f"{name}: expected sizes of 'self' and 'other' to match, but {list(a)} != {list(b)}"),
+                 because="sparse tensors do not broadcast")
 
 
 def multiply(a: Any, b: Any) -> Any:
@@ -85,8 +86,10 @@ def divide(a: Any, b: Any) -> Any:
     if not isinstance(b, Coo) and np.ndim(b):
         return a.with_values(a.values / b[places(a)])
     if isinstance(b, Coo):
-        raise RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor (got shape "
-                           f"{list(b.shape)} for divisor). Divide x.to_dense() instead.")
+        raise noted(
+            RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor (got shape "
+                         f"{list(b.shape)} for divisor)"),
+            because="divide x.to_dense() instead")
     quotient = coalesce(a) if a.dtype.kind in "iub" else a
     return quotient.with_values(np.true_divide(quotient.values, b))
 

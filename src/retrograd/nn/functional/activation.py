@@ -20,7 +20,6 @@ from ...tensors.arguments.generator import twister_of
 from ...tensors.arguments.options import check_tensor, number, refuse_complex_gradient
 from ...tensors.functions.elementwise import activations
 from ...tensors.functions.elementwise.activations import hardshrink, prelu, rrelu_, threshold_
-from ...tensors.functions.networks import softmax as over_dim
 from ...tensors.recording.calls import recorded
 from ...tensors.recording.inplace_methods import inplace as written_over
 from ...tensors.recording.out_rules import FOUND, FREE, rule
@@ -330,19 +329,19 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     Without `dim` a dimension is guessed, with a warning. Raises IndexError if the input has no such dimension,
     NotImplementedError for ints and bools without `dtype`.
     """
-    return over_dim.softmax(input, _dimension("softmax", input, dim), dtype)
+    return input.softmax(_dimension("softmax", input, dim), dtype)
 
 
 @public()
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: torch_dtype | None = None) -> Tensor:
     """The softmax of -x along `dim`. The arguments are those of `softmax`."""
-    return over_dim.softmax(-input, _dimension("softmin", input, dim), dtype)
+    return (-input).softmax(_dimension("softmin", input, dim), dtype)
 
 
 @public()
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
                 dtype: torch_dtype | None = None) -> Tensor:
     """The logarithm of the softmax along `dim`, computed without overflow. The arguments are those of `softmax`."""
-    return over_dim.log_softmax(input, _dimension("log_softmax", input, dim), dtype)
+    return input.log_softmax(_dimension("log_softmax", input, dim), dtype)
 
 facts_of(threshold).body.__qualname__ = "_threshold"            # as Python's errors about arguments name PyTorch's

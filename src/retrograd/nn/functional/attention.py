@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ...foundations.dtypes import C_NAMES, float32, is_half, letter
+from ...foundations.errors import noted
 from ...kernels.layout import steps
 from ...kernels.shape import common_shape
 from ...ops.elementwise import arithmetic
@@ -115,8 +116,9 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn
     arrays = [x._array for x in (query, key, value)]
     if enable_gqa and min(x.ndim for x in arrays) >= 3 and any(arrays[0].shape[-3] % max(x.shape[-3], 1)
                                                               for x in arrays[1:]):
-        raise RuntimeError("Number of heads in key and value must divide the number of heads in query: query, key and "
-                           f"value have {', '.join(str(x.shape[-3]) for x in arrays)}")
+        raise noted(
+            RuntimeError("Number of heads in key and value must divide the number of heads in "),
+            given=f"query, key and value have {', '.join(str(x.shape[-3]) for x in arrays)} heads")
     one_op = _is_one_op(arrays, attn_mask, dropout_p, enable_gqa)
     _refuse_ints(query, attn_mask)
     if one_op and letter(arrays[0].dtype) == "f":

@@ -184,7 +184,7 @@ def _check(x: Any, y: Any, target: Tensor, input: Tensor, weight: Tensor | None)
             RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.legacy}"),
             "shapes#dtype-of-targets", instead="convert classes with .long()")
     if x.ndim > 2 and y.dtype != np.int64:
-        raise RuntimeError("expected scalar type Long but found Byte. Convert classes with .long().")
+        raise noted(RuntimeError("expected scalar type Long but found Byte"), instead="convert classes with .long()")
     if weight is not None:
         classes = x.shape[min(x.ndim - 1, 1)]
         if weight._array.shape != (classes,):

@@ -51,8 +51,10 @@ def _same_shapes(name: str, input: Tensor, target: Tensor) -> tuple[Any, Any]:
 def refuse_gradient(name: str, argument: str, value: Tensor) -> None:
     """Raises RuntimeError if `value` requires grad: the function has no derivative with respect to it."""
     if requires(value):
-        raise RuntimeError(f"The function '{name}' is not differentiable with respect to argument '{argument}'. This "
-                           "input cannot have requires_grad True. Use .detach().")
+        raise noted(
+            RuntimeError(f"The function '{name}' is not differentiable with respect to argument '{argument}'. This "
+                         "input cannot have requires_grad True."),
+            instead="use .detach()")
 
 
 def _reduction_of(reduction: str, size_average: Any, reduce: Any, weight: Any) -> str:
@@ -222,8 +224,9 @@ def cross_entropy_of_logits(input: Tensor, target: Tensor, weight: Tensor | None
     if dtype.kind != "c":
         refuse_complex_gradient("binary_cross_entropy_with_logits", target, input)
     if target._array.dtype.kind == "b" and dtype.kind != "b":
-        raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Convert the target "
-                           "with .to(input.dtype).")
+        raise noted(
+            RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+                         "`logical_xor()` operator instead."), instead="convert the target with .to(input.dtype)")
     if target._array.dtype.kind in "iu" and letter(dtype) == "f":
         raise noted(
             RuntimeError(f"result type {input.dtype.legacy} can't be cast to the desired output "

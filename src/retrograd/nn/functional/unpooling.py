@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import Array, Shape
+from ...foundations.errors import noted
 from ...kernels.random.distributions import uniform
 from ...ops.basic import beyond, check_values
 from ...ops.creation import draw_for
@@ -57,8 +58,8 @@ def _unpool_output_size(input: Tensor, kernel_size: Shape, stride: Shape, paddin
 def _check_places(input: Tensor, indices: Tensor, to: tuple[int, ...], dims: int) -> None:
     x, at = input._array, indices._array
     if at.dtype.name != "int64":
-        found = f" but got: {indices.dtype.legacy}" if dims == 2 else ". Convert them with .long()."
-        raise RuntimeError(f"elements in indices should be type int64{found}")
+        found = f" but got: {indices.dtype.legacy}" if dims == 2 else ""
+        raise noted(RuntimeError(f"elements in indices should be type int64{found}"), instead="convert with .long()")
     if x.ndim not in (dims + 1, dims + 2):
         raise RuntimeError(f"Input to max_unpooling{dims}d should be a {dims + 1}d or {dims + 2}d Tensor, but got a "
                            f"tensor with {x.ndim} dimensions.")

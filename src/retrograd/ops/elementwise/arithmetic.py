@@ -107,7 +107,7 @@ def _by_exponent_of_number(g: Any, y: Any, base: Any, out: Any) -> Any:
     return g * (out * log_of(complex(base) if y.dtype.kind == "c" else base))
 
 
-square = elementwise("pow", kernels.square, domain=counted, x=lambda g, x: g * (2.0 * x))
+square = elementwise("square", kernels.square, node="PowBackward0", domain=counted, x=lambda g, x: g * (2.0 * x))
 power = elementwise("pow", kernels.power_number, x=_by_base)
 pow_ = elementwise("pow", kernels.power, node=1, x=_by_base_tensor, y=_by_exponent, domain=promoted("pow", "b"))
 number_to_power = elementwise("pow", kernels.number_to_power, node=2, y=_by_exponent_of_number)

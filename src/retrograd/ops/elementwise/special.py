@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.errors import noted
 from ...kernels.elementwise import elementary
 from ...kernels.elementwise.arithmetic import like, promoted as with_number
 from ...kernels.special import bessel, gamma, incomplete_gamma
@@ -25,7 +26,8 @@ def underivable(what: str) -> Rule:
     """A rule for an argument by which PyTorch has no derivative."""
 
     def rule(g: Any) -> Rule:
-        raise NotImplementedError(f"the derivative for '{what}' is not implemented. It is a constant if it is detached")
+        raise noted(NotImplementedError(f"the derivative for '{what}' is not implemented."),
+                    instead="detach it, so that it is a constant")
 
     return rule
 

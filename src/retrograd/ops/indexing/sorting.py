@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from ...foundations.errors import noted
 from ...kernels import reductions
 from ...kernels.indexing import histograms, sorting as kernels
 from ..framework import Op, Rule, constant, linear, not_differentiable, operator
@@ -47,8 +48,8 @@ bincount = operator("bincount", kernels.bincount, tensors=2)
 
 def _refused(name: str) -> Rule:
     def rule(g: Any) -> NoReturn:
-        raise NotImplementedError(f"the derivative for '{name}' is not implemented. Take the gradient of the elements "
-                                  "themselves, for example by their indices.")
+        raise noted(NotImplementedError(f"the derivative for '{name}' is not implemented."),
+                    instead="take the gradient of the elements themselves, for example by their indices")
 
     return rule
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.errors import noted
 from ...kernels.linalg import householder as kernels
 from ..framework import Op, operator
 from .adjoints import above_diagonal, adjoint, below_diagonal, conjugate, joined, main_diagonal, on_diagonal
@@ -65,7 +66,7 @@ def _product(g: Any, a: Any, tau: Any) -> tuple[Any, Any]:
 
 
 def _refused(g: Any) -> Any:
-    raise NotImplementedError("the derivative for 'geqrf' is not implemented. Use linalg.qr.")
+    raise noted(NotImplementedError("the derivative for 'geqrf' is not implemented."), instead="use linalg.qr")
 
 
 householder_product = operator("linalg_householder_product", kernels.householder_product, layout="columns", tensors=2,

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.errors import noted
 from ...kernels.networks import embedding as kernels
 from ...kernels.networks.embedding import MAX, MEAN
 from ..framework import Op, linear, operator
@@ -29,8 +30,8 @@ def _renorm(x: Any, index: Any, largest: float, p: float) -> Any:
 
 
 def _underived(g: Any) -> Any:
-    raise NotImplementedError("the derivative for 'embedding_renorm' is not implemented. Renormalize under "
-                              "torch.no_grad(), before you take the rows.")
+    raise noted(NotImplementedError("the derivative for 'embedding_renorm' is not implemented."),
+                instead="renormalize under torch.no_grad(), before you take the rows")
 
 
 embedding_renorm: Op = operator("embedding_renorm", _renorm, tensors=2, x=_underived)

@@ -125,10 +125,6 @@ def _missing(way: Schema, said: str, first: int) -> TypeError:
                      f"{', '.join(absent)}")
 
 
-# Programs call these as methods, and PyTorch does not count the tensor of a method.
-_METHODS = frozenset(["index_put", "index_put_"])
-
-
 def _unfit(parameter: Parameter, said: str, value: Any, position: int | None, number: int) -> Exception | None:
     """The error for one argument; None if it fits."""
     kind = parameter.kind
@@ -137,7 +133,7 @@ def _unfit(parameter: Parameter, said: str, value: Any, position: int | None, nu
     if kind == "Tensors" and isinstance(value, (tuple, list)):
         for i, each in enumerate(value):
             if not _is_tensor(each):
-                where = f"'{parameter.name}'" if parameter.name == "out" else f"{number - (said in _METHODS)}"
+                where = f"'{parameter.name}'" if parameter.name == "out" else f"{number}"
                 return _Element(f"expected Tensor as element {i} in argument {where}, but got {_kind(each)}")
         return None
     as_tensor = kind == "Tensor" and said.removesuffix("_") in NUMBERS_TOO and _is_python_number(value)
@@ -200,6 +196,7 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
     "Tensor": _is_tensor,
     "Tensors": _is_list(_is_tensor),
     "Number": lambda value: _is_python_number(value) or _is_constant(value),
+    "Numbers": _is_list(lambda value: _is_python_number(value) or _is_constant(value)),
     "int": is_int,
     "ints": _is_list(is_int),
     "float": _is_float,

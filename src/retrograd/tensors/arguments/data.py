@@ -126,7 +126,9 @@ def _of_sequence(data: Any, dtype: np.dtype[Any] | None) -> Array:
 def _of_arrays(arrays: Sequence[Array], shape: list[int], dtype: np.dtype[Any] | None) -> Array:
     """An array of a sequence of arrays of one shape. PyTorch reads them number by number, with the same result."""
     if not arrays[0].ndim:
-        raise TypeError("len() of unsized object: a sequence holds arrays without dimensions; call .item() on them")
+        raise noted(
+            TypeError("len() of unsized object"),
+            because="a sequence holds arrays without dimensions; call .item() on them")
     stacked = _copied(checked_array(np.stack(arrays)), dtype)
     return stacked.reshape(*shape, *arrays[0].shape)
 
@@ -135,7 +137,8 @@ def _check_length(item: Any, length: int, dim: int) -> None:
     if isinstance(item, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(item).__name__}'")
     if not _is_sequence(item):
-        raise TypeError(f"not a sequence: {item!r} stands among sequences of length {length}, at dim {dim}")
+        raise noted(
+            TypeError("not a sequence"), because=f"{item!r} stands among sequences of length {length}, at dim {dim}")
     if len(item) != length:
         raise ValueError(f"expected sequence of length {length} at dim {dim} (got {len(item)})")
 
@@ -166,8 +169,10 @@ def _element(item: Any, target: np.dtype[Any]) -> Any:
     """An element of a sequence as a Python number, or as an object that NumPy converts to a number."""
     if isinstance(item, TensorBase):
         if item._array.size != 1:
-            raise ValueError("only one element tensors can be converted to Python scalars. A sequence holds a tensor "
-                             f"of shape {list(item._array.shape)}: join tensors with torch.stack() or torch.cat().")
+            raise noted(
+                ValueError("only one element tensors can be converted to Python scalars"),
+                because=f"a sequence holds a tensor of shape {list(item._array.shape)}: join tensors with "
+                        "torch.stack() or torch.cat()")
         if target.kind in "iu" and letter(item._array.dtype) in "fc":
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return numbers_in(item.reshape(()) if item._array.ndim else item)
@@ -229,7 +234,7 @@ def _one_by_one(flat: Sequence[Any], target: np.dtype[Any]) -> Array:
             values.append(_unsigned(value))
             continue
         if target.kind in "iub" and isinstance(value, int) and not -2**63 <= value < 2**63:
-            raise ValueError(f"Overflow when unpacking long long: {value} has more than 64 bits")
+            raise noted(ValueError("Overflow when unpacking long long"), because=f"{value} has more than 64 bits")
         if target.kind in "iu":
             if not fits(value, target):
                 raise noted(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import index
 from typing import Any
 
@@ -26,6 +27,15 @@ def array_of(name: str, value: TensorBase, argument: str = "input", position: in
     if meta is not None and meta.inference:
         watch_saving(array)                              # a node may save an index, which is no operand
     return array
+
+
+def arrays_of(tensors: Sequence[Any], place: int = 0) -> list[np.ndarray[Any, Any]]:
+    """The arrays of a list of tensors. Raises TypeError for anything else among them; `place` is the argument's."""
+    try:
+        return [x._array for x in tensors]
+    except AttributeError:
+        i, x = next((i, x) for i, x in enumerate(tensors) if not hasattr(x, "_array"))
+        raise TypeError(f"expected Tensor as element {i} in argument {place}, but got {kind_of(x)}") from None
 
 
 def kind_of(value: Any) -> str:

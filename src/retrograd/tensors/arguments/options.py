@@ -270,7 +270,7 @@ def _range_of_integers(dtype: np.dtype[Any]) -> tuple[int, int]:
 def filling(value: Any, dtype: np.dtype[Any]) -> Any:
     """The number in `dtype`, to fill a tensor with. Raises RuntimeError if it does not fit."""
     if isinstance(value, int) and not -2**63 <= value < 2**64:
-        raise OverflowError("int too big to convert: a number in a tensor has at most 64 bits")
+        raise noted(OverflowError("int too big to convert"), because="a number in a tensor has at most 64 bits")
     if not fits(value, dtype):
         raise noted(
             RuntimeError(f"value cannot be converted to type {_C_NAMES[dtype.name]} without overflow"),
@@ -303,8 +303,8 @@ def check_real_parts(name: str, first: TensorBase, second: TensorBase, arguments
 def refuse_lost_gradient(input: TensorBase, src: TensorBase) -> None:
     """Raises RuntimeError if `src` requires grad and is put into a copy of `input`, which holds integers."""
     if input._array.dtype not in DIFFERENTIABLE and local.thread.grad and requires(src):
-        raise RuntimeError(f"Autograd not support dtype: {torch_dtype.of[input._array.dtype].legacy}. Pass "
-                           "src.detach() to treat it as a constant.")
+        raise noted(RuntimeError(f"Autograd not support dtype: {torch_dtype.of[input._array.dtype].legacy}"),
+                    instead="pass src.detach() to treat it as a constant")
 
 
 def refuse_complex_gradient(name: str, input: Any, *others: Any) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...foundations.errors import warn_once
 from .checking import FORMER_ORDERS, misfit
-from .schemas import Schema, of_method, schemas
+from .schemas import Schema, of_methods, schemas
 
 
 def reordered(texts: tuple[str, ...], args: tuple[Any, ...],
@@ -51,7 +51,7 @@ def _warn(former: str, today: tuple[Schema, ...], text: str) -> None:
     """Warn as PyTorch does. The message of a method does not show the tensor itself."""
     name = today[0].name
     if former.startswith((f"{name}(Tensor input, Number beta", f"{name[:-1]}_(Tensor")):
-        former, today = of_method(former), schemas((of_method(text.replace(", Tensor out=None", "")),))
+        (former,), today = of_methods((former,)), schemas(of_methods((text,)))
     instead = "".join(f"\n\t{name}{way.text}" for way in today)
     warn_once(f"This overload of {name} is deprecated:\n\t{name}{schemas((former,))[0].text}\nConsider using one of "
               f"the following signatures instead:{instead}", "This overload is deprecated")

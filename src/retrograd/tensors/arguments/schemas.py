@@ -13,6 +13,7 @@ import inspect
 import re
 from collections.abc import Callable
 from functools import cache
+from keyword import iskeyword
 from typing import Any, NamedTuple
 
 _MAKING = "dtype dtype=None, layout layout=None, device device=None, bool pin_memory=False, bool requires_grad=False"
@@ -29,13 +30,14 @@ OTHER_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "
 # The names among them that signatures show.
 _SHOWN_TOO = {name: OTHER_NAMES[name] for name in ("dim", "keepdim")}
 # The names of these types in messages.
-NAMES = {"Tensors": "tuple of Tensors", "ints": "tuple of ints",
-         "floats": "tuple of floats", "dtype": "torch.dtype", "layout": "torch.layout", "device": "torch.device",
+NAMES = {"Tensors": "tuple of Tensors", "ints": "tuple of ints", "floats": "tuple of floats",
+         "Numbers": "tuple of Scalars", "dtype": "torch.dtype", "layout": "torch.layout", "device": "torch.device",
          "memory_format": "torch.memory_format", "Generator": "torch.Generator"}
 
 # The types of schemas as Python annotates them.
 _ANNOTATIONS = {"Tensors": "Sequence[Tensor]", "ints": "Sequence[int]", "floats": "Sequence[float]",
-                "Number": "int | float | complex", "device": "device | str | int"}
+                "Number": "int | float | complex", "Numbers": "Sequence[int | float | complex]",
+                "device": "device | str | int"}
 
 
 class Parameter(NamedTuple):
@@ -128,9 +130,18 @@ def schemas(texts: tuple[str, ...]) -> tuple[Schema, ...]:
     return tuple(found)
 
 
-def of_method(text: str) -> str:
-    """The schema without its first parameter, for a method: "t.remainder_(Tensor other)", not the tensor itself."""
-    return re.sub(r"\(\w+ \w+(, )?", "(", text, count=1)
+def of_methods(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """The schemas of a method: those whose first parameter is a tensor, without it and without `out`.
+
+    >>> of_methods(("xlogy(Tensor input, Number other, out)", "xlogy(Number self, Tensor other, out)"))
+    ('xlogy(Number other)',)
+    """
+    found = (_OUT.sub("", re.sub(r"\(Tensor \w+(, )?", "(", text, count=1)) for text in texts if "(Tensor " in text)
+    return tuple(found)
+
+
+# The end of a schema that only functions have.
+_OUT = re.compile(r"(, )?(\*, )?(Tensors? out=None|\bout)(?=\))")
 
 
 class SignatureOfSchema(inspect.Signature):
@@ -176,7 +187,7 @@ def _parameters(texts: tuple[str, ...], body: Callable[..., Any], out: bool) -> 
     names = [p.name for p in stated]
     others = [other for known in names for other in _SHOWN_TOO.get(known, ())]
     for name in (*names, *others, *(("out",) if out else ())):
-        if name not in found:
+        if name not in found and not iskeyword(name):
             found[name] = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
     for name, parameter in found.items():
         kinds = dict.fromkeys(kind for p in stated if p.name == name for kind in p.annotation.split(" | "))

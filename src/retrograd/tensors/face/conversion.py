@@ -13,9 +13,10 @@ from typing import Any
 from ...foundations import dtypes
 from ...foundations.devices import DeviceLike, Meta, checked, device as Device, on_meta
 from ...foundations.dtypes import dtype as torch_dtype, letter
-from ...foundations.errors import warn
+from ...foundations.errors import noted, warn
 from ...foundations.names import public as public_name
 from ...ops import basic as ops
+from ..arguments.dims import kind_of
 from ..arguments.options import check_tensor, element_type, layout as Layout, lies_in, number, order_in, strided
 from ..recording.calls import recorded
 from ..recording.public import methods, public, public_property
@@ -28,7 +29,13 @@ _clone = recorded(ops.clone)
 _BUILTIN = (bool, int, float, complex)
 
 
-@public(event="aten::to", method=True)
+# The ways to call `to`.
+WAYS_TO_CONVERT = tuple([
+    f"to(Tensor input, {first}bool non_blocking=False, bool copy=False, *, memory_format? memory_format=None)"
+    for first in ("device? device=None, dtype? dtype=None, ", "dtype dtype, ", "Tensor tensor, ")])
+
+
+@public(*WAYS_TO_CONVERT, event="aten::to", method=True, bound=True)
 def to(self: TensorBase, *args: Any, dtype: torch_dtype | None = None, device: Any = None, non_blocking: bool = False,
        copy: bool = False, memory_format: Any = None) -> TensorBase:
     """The tensor in another type or on another device: `to(dtype)`, `to(device, dtype)` or `to(other)`.
@@ -67,9 +74,7 @@ def positional(args: tuple[Any, ...], dtype: Any, device: DeviceLike | None, *fl
         if rest and not isinstance(rest[0], bool):
             dtype, rest = rest[0], rest[1:]
     else:
-        kinds = ", ".join(type(arg).__name__ for arg in args)
-        raise TypeError(f"to() received an invalid combination of arguments - got ({kinds}), but expected one of: "
-                        "(dtype), (device, dtype), (other)")
+        raise TypeError(f"to(): the first argument must be a dtype, a device or a tensor, not {kind_of(first)}")
     return dtype, device, *rest, *flags[len(rest):]
 
 
@@ -275,7 +280,8 @@ def is_pinned(self: TensorBase, device: DeviceLike | None = None) -> bool:
 @public(method=True)
 def pin_memory(self: TensorBase, device: DeviceLike | None = None) -> TensorBase:
     """Raises RuntimeError, since there is no GPU to pin memory for."""
-    raise RuntimeError("Cannot access accelerator device when none is available. Memory is pinned for a GPU.")
+    raise noted(
+        RuntimeError("Cannot access accelerator device when none is available."), because="memory is pinned for a GPU")
 
 
 @public(method=True)

@@ -51,8 +51,9 @@ def set_data(self: TensorBase, value: TensorBase) -> None:
 
 def refuse_deletion(self: TensorBase) -> None:
     """`del tensor.data` raises RuntimeError, since a tensor must have memory."""
-    raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead! To free the memory and keep the "
-                       "tensor, assign an empty one: tensor.data = torch.empty(0).")
+    raise noted(
+        RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!"),
+        instead="to free the memory and keep the tensor, assign an empty one: tensor.data = torch.empty(0)")
 
 
 methods(data=public_property(data, set_data, refuse_deletion))

@@ -6,6 +6,7 @@ The engine fits each gradient to its edge, and so converts it to this type.
 from __future__ import annotations
 
 from ...foundations.dtypes import C_NAMES, dtype as torch_dtype
+from ...foundations.errors import noted
 from ...tensors.state.base import TensorBase
 from ..recording.public import methods, public_property
 from ..state.base import accumulator_of, meta_of, stands_as_leaf
@@ -13,7 +14,7 @@ from ..state.base import accumulator_of, meta_of, stands_as_leaf
 
 def _check_leaf(tensor: TensorBase, what: str) -> None:
     if not stands_as_leaf(tensor):
-        raise RuntimeError(f"grad_dtype can only be {what} on leaf tensors. This one was computed.")
+        raise noted(RuntimeError(f"grad_dtype can only be {what} on leaf tensors."), because="this one was computed")
 
 
 def grad_dtype(self: TensorBase) -> torch_dtype | None:

@@ -48,7 +48,8 @@ def numpy(self: TensorBase, *, force: bool = False) -> Array:
 def _check_known(array: Array) -> None:
     """Raise TypeError for a type that NumPy lacks."""
     if array.dtype in NARROW:
-        raise TypeError(f"Got unsupported ScalarType {legacy(array)}. Convert the tensor first, by .float().")
+        raise noted(
+            TypeError(f"Got unsupported ScalarType {legacy(array)}"), instead="convert the tensor first, by .float()")
 
 
 @public(name="__array__")

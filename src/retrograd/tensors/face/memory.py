@@ -8,7 +8,7 @@ import numpy as np
 
 from ...foundations.devices import DeviceLike, checked
 from ...foundations.dtypes import Array, dtype as torch_dtype
-from ...foundations.errors import warn
+from ...foundations.errors import noted, warn
 from ...graph.versions import apart
 from ...kernels.mapping import mapped
 from ...ops.basic import clone
@@ -68,7 +68,8 @@ def asarray(obj: Any, *, dtype: torch_dtype | None = None, device: DeviceLike | 
     shared = _shared(obj, dtype)
     if shared is None:
         if copy is False:
-            raise ValueError(f"can't alias arbitrary sequence into a tensor. It is a {type(obj).__name__}.")
+            raise noted(
+                ValueError("can't alias arbitrary sequence into a tensor."), because=f"it is a {type(obj).__name__}")
         target = None if dtype is None else element_type("asarray", dtype)
         return made(new_array(obj, target), device, requires_grad)
     result = to(shared, device=device, dtype=dtype)
@@ -132,8 +133,10 @@ class _Capsule:
 
     def __init__(self, capsule: Any) -> None:
         if type(capsule).__name__ != "PyCapsule":
-            raise RuntimeError("from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed "
-                               f"only once. This is a {type(capsule).__name__}.")
+            raise noted(
+                RuntimeError("from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed "
+                             "only once, so you might have already constructed a tensor from it once."),
+                given=type(capsule).__name__)
         self.capsule = capsule
 
     def __dlpack__(self, **options: Any) -> Any:

@@ -30,7 +30,7 @@ from ..recording.public import public
 from ..state.base import TensorBase, edge_of, note_kind, refuse_tangents, set_edge
 from ..state.dispatch import is_wrapper
 from ..transforms.batched import is_batch
-from ..transforms.refusals import STORAGE
+from ..transforms.refusals import STORAGE, unbatched
 
 BYTE = np.dtype(np.uint8)
 
@@ -273,7 +273,7 @@ _storages: WeakValueDictionary[int, UntypedStorage] = WeakValueDictionary()
 def untyped_storage(self: TensorBase) -> UntypedStorage:
     """The memory of the tensor, as bytes. All tensors over that memory have the same storage."""
     if is_batch(self._array):
-        raise NotImplementedError(STORAGE)
+        raise unbatched(STORAGE, NotImplementedError)
     if is_wrapper(self):
         return self._array.storage()  # type: ignore[attr-defined, no-any-return]
     owner = owner_of(with_numbers(self._array))
@@ -381,7 +381,8 @@ def _memory_for(dtype: np.dtype[Any], source: Any, offset: int, size: Shape | No
     if len(sizes) != len(strides):
         raise RuntimeError(f"unequal size length ({len(sizes)}) and stride length ({len(strides)})")
     if offset < 0:
-        raise RuntimeError(f"Tensor: invalid storage offset {offset}. It counts elements from the start.")
+        raise noted(
+            RuntimeError(f"Tensor: invalid storage offset {offset}"), because="it counts elements from the start")
     return strided(whole, sizes, strides, offset)
 
 

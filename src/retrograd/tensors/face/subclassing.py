@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from ...foundations.dtypes import DIFFERENTIABLE
+from ...foundations.errors import noted
 from ...ops.shape import alias
 from ..arguments.options import check_tensor
 from ..recording.calls import recorded
@@ -23,8 +24,10 @@ _alias = recorded(alias)
 
 def _check_class(cls: Any) -> None:
     if not (isinstance(cls, type) and issubclass(cls, TensorBase)):
-        raise TypeError("Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. "
-                        f"Make sure your class inherits from Tensor. This one is {cls!r}.")
+        raise noted(
+            TypeError("Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. "
+                      "Make sure your class inherits from Tensor."),
+            because=f"this one is {cls!r}")
 
 
 def as_subclass(self: TensorBase, cls: type[S]) -> S:

@@ -70,8 +70,11 @@ def _poison(tensor: TensorBase) -> None:
 
 def _poisoned(*grads: Any) -> None:
     raise RuntimeError("Trying to execute AccumulateGrad node that was poisoned by swap_tensors this can happen when "
-                       "you try to run backward on a tensor that was swapped. Swap, or convert the module, before the "
-                       "forward pass or after the backward pass.")
+                       "you try to run backward on a tensor that was swapped. For a module m with "
+                       "`torch.__future__.set_swap_module_params_on_conversion(True)` you should not change the device "
+                       "or dtype of the module (e.g. `m.cpu()` or `m.half()`) between running forward and backward. To "
+                       "resolve this, please only change the device/dtype before running forward (or after both "
+                       "forward and backward).")
 
 
 def _exchange(t1: TensorBase, t2: TensorBase, name: str) -> None:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from ...foundations.errors import warn
+from ...foundations.errors import noted, warn
 from ...kernels.layout import in_rows
 from ...ops import shape as ops
 from ...ops.basic import clone
@@ -75,12 +75,34 @@ def resize_as(self: Any, tensor: Any) -> Any:
     return _other_shape(self, tuple(tensor.size()))
 
 
+_REINFORCE = """reinforce() was removed.
+Use torch.distributions instead.
+See https://pytorch.org/docs/main/distributions.html
+
+Instead of:
+
+probs = policy_network(state)
+action = probs.multinomial()
+next_state, reward = env.step(action)
+action.reinforce(reward)
+action.backward()
+
+Use:
+
+probs = policy_network(state)
+# NOTE: categorical is equivalent to what used to be called multinomial
+m = torch.distributions.Categorical(probs)
+action = m.sample()
+next_state, reward = env.step(action)
+loss = -m.log_prob(action) * reward
+loss.backward()
+"""
+
+
 @public(method=True)
 def reinforce(self: Any, reward: Any) -> NoReturn:
     """Removed: use the `log_prob` of a distribution."""
-    raise RuntimeError("reinforce() was removed. Use torch.distributions instead: with m = "
-                       "torch.distributions.Categorical(probs) and action = m.sample(), the loss is "
-                       "-m.log_prob(action) * reward.")
+    raise noted(RuntimeError(_REINFORCE), instead="the loss is -m.log_prob(action) * reward")
 
 
 def volatile(self: TensorBase) -> bool:

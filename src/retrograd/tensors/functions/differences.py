@@ -92,7 +92,15 @@ def _check_joined(shape: tuple[int, ...], joined: tuple[int, ...], dim: int) -> 
 
 # Slopes
 
-@public(event="aten::gradient")
+@public(
+    "gradient(Tensor input, *, ints dim, int edge_order=1)",
+    "gradient(Tensor input, *, Number spacing, ints dim, int edge_order=1)",
+    "gradient(Tensor input, *, Number? spacing=None, int? dim=None, int edge_order=1)",
+    "gradient(Tensor input, *, Numbers spacing, int? dim=None, int edge_order=1)",
+    "gradient(Tensor input, *, Numbers spacing, ints dim, int edge_order=1)",
+    "gradient(Tensor input, *, Tensors spacing, int? dim=None, int edge_order=1)",
+    "gradient(Tensor input, *, Tensors spacing, ints dim, int edge_order=1)",
+    event="aten::gradient")
 def gradient(input: TensorBase, *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> tuple[Any, ...]:
     """The slopes of samples, a tensor of the input's shape for each dim in `dim`. None stands for all dims.
 
@@ -135,7 +143,7 @@ def gradient(input: TensorBase, *, spacing: Any = None, dim: Any = None, edge_or
 
 def _check_sampled(array: Any, dims: list[Any], edge_order: int) -> None:
     if array.dtype == "uint8":
-        raise RuntimeError("torch.gradient does not support uint8 input. Convert with .float() first.")
+        raise noted(RuntimeError("torch.gradient does not support uint8 input."), instead="convert with .float() first")
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     axes = axes_of("gradient", dims, array.ndim) if dims else ()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import Array, dtype as torch_dtype, legacy, letter
-from ...foundations.errors import warn, warn_once
+from ...foundations.errors import noted, warn, warn_once
 from ...ops import fourier, shape as shape_ops
 from ...ops.basic import check_values
 from ...tensors.state.base import TensorBase
@@ -138,8 +138,8 @@ def _transformed(x: TensorBase, normalized: bool, onesided: bool | None) -> Any:
     scale = 1 if normalized else 0
     if x._array.dtype.kind != "c":
         if x._array.dtype.itemsize == 2:
-            raise RuntimeError(f"MKL FFT doesn't support tensors of type: {legacy(x._array)}. Convert with "
-                               ".float() first.")
+            raise noted(RuntimeError(f"MKL FFT doesn't support tensors of type: {legacy(x._array)}"),
+                        instead="convert with .float() first")
         return fourier.r2c(x, (2,), scale, onesided is None or onesided)
     if onesided:
         raise RuntimeError("Cannot have onesided output if window or input is complex")

@@ -58,8 +58,8 @@ def type_of_result(name: str, input: Any, dtype: torch_dtype | None) -> np.dtype
         return None
     asked = element_type(name, dtype)
     if asked not in DIFFERENTIABLE and local.thread.grad and isinstance(input, TensorBase) and requires(input):
-        raise RuntimeError(f"Autograd not support dtype: {torch_dtype.of[asked].legacy}. "
-                           "Pass x.detach() for a constant.")
+        raise noted(RuntimeError(f"Autograd not support dtype: {torch_dtype.of[asked].legacy}"),
+                    instead="pass x.detach() for a constant")
     if asked.kind != "c" and isinstance(input, TensorBase) and input._array.dtype.kind == "c":
         warn_once("Casting complex values to real discards the imaginary part. "
                   "Use .real to discard the imaginary part without a warning.")

@@ -66,7 +66,7 @@ def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
             return with_edge(array, None)
     if own is I64 and not -2**63 <= value < 2**64:
         said = "int too big to convert" if value > 0 else "can't convert negative int to unsigned"
-        raise OverflowError(f"{said}: a number beside a tensor has at most 64 bits")
+        raise noted(OverflowError(said), because="a number beside a tensor has at most 64 bits")
     if target.kind in "iu":
         array = np.array(value).astype(target)
     else:

@@ -20,13 +20,15 @@ raise Python's own errors.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ...foundations.devices import on_meta
 from ...tensors.state.base import TensorBase
 from ..arguments.checking import ALIASES
 from ..arguments.schemas import SignatureOfSchema
 from ..state.dispatch import DISPATCH, UNHANDLED
+from .out_rules import Rule
 from .overriding import handled
 from .public_facts import OutRule, Public
 
@@ -38,8 +40,18 @@ METHODS: dict[str, Any] = {}
 
 
 def methods(*functions: Any, **named: Any) -> None:
-    """Declare methods of tensors: functions by their own names, and functions or properties by other names."""
-    METHODS.update({function.__name__: function for function in functions}, **named)
+    """Declare methods of tensors: functions by their own names, and functions or properties by other names.
+
+    A public function with schemas gets an entry of its own as a method, since PyTorch's errors do not count the tensor
+    of a method among the arguments.
+    """
+    for name, function in [*[(function.__name__, function) for function in functions], *named.items()]:
+        facts = getattr(function, "public", None)
+        METHODS[name] = function
+        if facts is not None and facts.schemas and not facts.bound and facts.body is not function:
+            METHODS[name] = entry = _entry(Public(facts.body, facts.schemas, facts.out, facts.event, facts.strict,
+                                                  facts.for_modes, facts.operator, True))
+            entry.__name__ = entry.__qualname__ = function.__name__
 
 
 def public(*schemas: str, out: OutRule = None, event: str = "", strict: bool = False, for_modes: bool = False,
@@ -54,22 +66,50 @@ def public(*schemas: str, out: OutRule = None, event: str = "", strict: bool = F
             body.__name__ = body.__qualname__ = name
         if doc:
             body.__doc__ = doc
-        facts = Public(body, schemas, out, event, strict, for_modes, operator, bound)
-        entry: Any = _factory(schemas, strict, for_modes)(facts, body)
-        facts.entry = entry
-        entry.__name__, entry.__qualname__ = body.__name__, body.__qualname__
-        entry.__module__, entry.__doc__, entry.__wrapped__ = body.__module__, body.__doc__, body
-        entry.__annotations__ = body.__annotations__
-        entry.public = facts
+        entry = _entry(Public(body, schemas, out, event, strict, for_modes, operator, bound))
         if method:
-            METHODS[entry.__name__] = entry
-        if schemas or out is not None:
-            entry.__signature__ = SignatureOfSchema(schemas, body, out is not None)
+            methods(entry)
         return entry  # type: ignore[no-any-return]
 
     return decorate
 
 
+def renamed(function: F, name: str, *schemas: str) -> F:
+    """A function under another name, which its errors say, and with other schemas if these are given.
+
+    PyTorch has two functions, such as `clamp` and `clip`, or `xlogy` and `special_xlogy`. Errors about gradients of
+    `out` name the first.
+    """
+    known: Public = function.public  # type: ignore[attr-defined]
+    blame, chosen = known.entry.__name__, known.out
+    out: OutRule = chosen
+    if isinstance(chosen, Rule):
+        out = chosen._replace(blame=chosen.blame or blame)
+    elif chosen is not None:
+        def out(*args: Any, **options: Any) -> Rule:
+            rule: Rule = chosen(*args, **options)
+            return rule._replace(blame=blame)
+    facts = Public(known.body, schemas or tuple([f"{name}({text.partition('(')[2]}" for text in known.schemas]),
+                   out, known.event, known.strict, known.for_modes, known.operator, known.bound)
+    entry = _entry(facts)
+    entry.__name__ = entry.__qualname__ = name
+    return entry  # type: ignore[no-any-return]
+
+
+def _entry(facts: Public) -> Any:
+    """The entry of the function with these facts."""
+    body, schemas = facts.body, facts.schemas
+    facts.entry = entry = cast(Any, _factory(schemas, facts.strict, facts.for_modes)(facts, body))
+    entry.__name__, entry.__qualname__ = body.__name__, body.__qualname__
+    entry.__module__, entry.__doc__, entry.__wrapped__ = body.__module__, body.__doc__, body
+    entry.__annotations__ = body.__annotations__
+    entry.public = facts
+    if schemas or facts.out is not None:
+        entry.__signature__ = SignatureOfSchema(schemas, body, facts.out is not None)
+    return entry
+
+
+@cache
 def _factory(schemas: tuple[str, ...], strict: bool, for_modes: bool
              ) -> Callable[[Public, Callable[..., Any]], Callable[..., Any]]:
     """The maker of the cheapest entry for these schemas: an entry looks only at arguments that may be tensors."""

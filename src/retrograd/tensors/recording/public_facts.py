@@ -15,10 +15,11 @@ from typing import Any
 from ...foundations.devices import Meta, on_meta
 from ...foundations.errors import ENTRIES, OWN, PACKAGE
 from ...foundations.modes import local
+from ...foundations.names import reached
 from ..arguments import checking
 from ..arguments.dims import kind_of
 from ..arguments.reordering import reordered
-from ..arguments.schemas import of_method
+from ..arguments.schemas import of_methods
 from ..state.base import TensorBase
 from ..state.dispatch import DISPATCH, UNHANDLED
 from . import out as _out, overriding
@@ -38,8 +39,8 @@ class Public:
     `schemas` are the texts of its schemas. `body` is the function that computes, and `entry` the function that programs
     call. `out` is the rule for `out`. `event` is the profiler's name of a call; "" if calls are no events. `strict`
     says that arguments are compared with the schemas before the call, not only after an error. `for_modes` says that
-    only modes handle its calls, not arguments. `bound` is for functions that are only methods: PyTorch's messages do
-    not count the tensor among the arguments. `operator` is for Python's operators: modes and subclasses are given the
+    only modes handle its calls, not arguments. `bound` is for methods: PyTorch's messages do not count the
+    tensor among the arguments. `operator` is for Python's operators: modes and subclasses are given the
     method of this name, and if all return NotImplemented, Python tries the other operand.
     """
 
@@ -62,12 +63,13 @@ class Public:
             frame = frame.f_back
         if frame is not None and frame.f_code.co_filename.startswith(OWN):
             return None
-        if args and not isinstance(args[0], TensorBase) and self._is_method_alone():
+        if args and not isinstance(args[0], TensorBase) and (self.bound or self._is_method_alone()):
             return _of_no_tensor(self.entry.__name__, args[0])
         if not self.schemas:
-            return None
+            error: Exception | None = reached("tensors.arguments.asked").asked(self.entry, self.body, args, kwargs)
+            return error
         if self.bound and args:
-            return checking.refusal(tuple([of_method(text) for text in self.schemas]), args[1:], kwargs)
+            return checking.refusal(of_methods(self.schemas), args[1:], kwargs)
         return checking.refusal(self.schemas, args, kwargs)
 
     def _is_method_alone(self) -> bool:

@@ -234,7 +234,7 @@ def _source(op: Op, save: Save) -> str:
     if save.kind == "out":
         return op.outputs[save.place]
     name = op.arguments[save.place]
-    return f"{name}.{save.kind}" if save.kind in ("shape", "dtype", "strides") else name
+    return f"{name}.{save.attribute}" if save.attribute else name
 
 
 def _attribute(op: Op, source: str) -> Attribute | None:

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from ...foundations.devices import DeviceLike, checked
 from ...foundations.dtypes import C_NAMES, Shape, dtype as torch_dtype
+from ...foundations.errors import noted
 from ...kernels.sparse.arrays import Blocks, Compressed, Coo, unsupported
 from ...ops import sparse as ops
 from ...ops.basic import cast, clone as clone_op
@@ -36,9 +37,10 @@ def kind_of(x: Any) -> str:
 
 
 def _refuse(name: str, wanted: str, x: Any) -> NoReturn:
-    remedy = {"Strided": "Call .to_sparse() first.", "Sparse": "Call .to_sparse_csr() first."}
-    raise RuntimeError(f"{name} expected sparse {wanted} tensor layout but got {kind_of(x)}. "
-                       f"{remedy.get(kind_of(x), 'Call .to_sparse() first.')}")
+    remedy = {"Strided": "call .to_sparse() first", "Sparse": "call .to_sparse_csr() first"}
+    raise noted(
+        RuntimeError(f"{name} expected sparse {wanted} tensor layout but got {kind_of(x)}"),
+        instead=remedy.get(kind_of(x), "call .to_sparse() first"))
 
 
 def coo_of(name: str, x: Any) -> Coo:
@@ -67,7 +69,8 @@ def values(self: Any) -> Any:
 
 
 def _refuse_values(x: Any) -> NoReturn:
-    raise RuntimeError(f"values expected sparse tensor layout but got {kind_of(x)}. Call .to_sparse() first.")
+    raise noted(
+        RuntimeError(f"values expected sparse tensor layout but got {kind_of(x)}"), instead="call .to_sparse() first")
 
 
 def _part_of(x: Any, name: str) -> Coo:
@@ -171,7 +174,8 @@ def coalesce(self: TensorBase) -> Any:
 @sparse("to_dense")
 def to_dense(self: Any, dtype: torch_dtype | None = None, *, masked_grad: bool | None = None) -> Any:
     if dtype is not None and isinstance(self._array, Coo):
-        raise RuntimeError("dtype argument is not supported by sparse_to_dense. Call .to_dense().to(dtype).")
+        raise noted(
+            RuntimeError("dtype argument is not supported by sparse_to_dense"), instead="call .to_dense().to(dtype)")
     masked = masked_grad is None or masked_grad or isinstance(self._array, Compressed)
     result = record(ops.to_dense if masked else ops.to_dense_unmasked, self)
     return result if dtype is None else result.to(dtype)
@@ -215,8 +219,10 @@ def to_sparse_coo(self: Any) -> Any:
 def _to_compressed(self: Any, by_rows: bool) -> Any:
     array = self._array
     if isinstance(array, Blocks):
-        raise RuntimeError(f"sparse_compressed_to_sparse_{'csr' if by_rows else 'csc'}: expected SparseCsr or "
-                           f"SparseCsc layout but got {kind_of(self)}. Call .to_dense() first.")
+        raise noted(
+            RuntimeError(f"sparse_compressed_to_sparse_{'csr' if by_rows else 'csc'}: expected SparseCsr or "
+                         f"SparseCsc layout but got {kind_of(self)}"),
+            instead="call .to_dense() first")
     if isinstance(array, Compressed):
         if array.by_rows == by_rows:
             return self
@@ -266,8 +272,10 @@ def _to_blocks(layout: str, self: Any, blocksize: Any, by_rows: bool) -> Any:
         if array.block == block:
             return self
         kind = kind_of(self)
-        raise RuntimeError(f"to_{layout}: conversion from {kind} to {kind} with blocksize changed from "
-                           f"{[*array.block]} to {[*block]} is not supported. Call .to_dense() first.")
+        raise noted(
+            RuntimeError(f"to_{layout}: conversion from {kind} to {kind} with blocksize changed from {[*array.block]}"
+                         f" to {[*block]} is not supported"),
+            instead="call .to_dense() first")
     if array.ndim < 2:
         raise IndexError(f"Dimension out of range (expected to be in range of [-1, 0], but got {-2})")
     if array.ndim > 2:

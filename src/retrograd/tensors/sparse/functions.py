@@ -99,8 +99,10 @@ def divide(input: TensorBase, other: Any, *, rounding_mode: Any = None) -> Any:
     if not is_sparse(input):
         raise unsupported("div.Tensor", "SparseCPU")
     if is_sparse(other) or (isinstance(other, TensorBase) and other._array.ndim):
-        raise RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor (got shape "
-                           f"{list(other._array.shape)} for divisor). Divide x.to_dense() instead.")
+        raise noted(
+            RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor (got shape "
+                         f"{list(other._array.shape)} for divisor)"),
+            because="divide x.to_dense() instead")
     quotient = record(arithmetic.div, input, other)
     if rounding_mode is None:
         return quotient
@@ -193,7 +195,9 @@ def matmul(input: TensorBase, other: TensorBase) -> Any:
         return bmm(input, other)
     if dims == (1, 1):
         raise unsupported("dot", "SparseCPU")
-    raise RuntimeError("expand is unsupported for Sparse tensors. Multiply the matrices of a stack one by one.")
+    raise noted(
+        RuntimeError("expand is unsupported for Sparse tensors"),
+        because="multiply the matrices of a stack one by one")
 
 
 @sparse("linear")

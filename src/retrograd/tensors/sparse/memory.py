@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 from ...foundations.devices import DeviceLike
 from ...foundations.dtypes import Shape
+from ...foundations.errors import noted
 from ...kernels.sparse import blocks, compressed, coordinates
 from ...kernels.sparse.arrays import Blocks, Compressed, Coo, SparseLike, unsupported
 from ..arguments.dims import kind_of as name_of
@@ -26,24 +27,29 @@ def numpy(self: Any, *args: Any, **options: Any) -> NoReturn:
 def new(self: Any, *args: Any, device: DeviceLike | None = None) -> Any:
     """The old constructor: of sizes, of a `Size`, or of indices, values and perhaps sizes."""
     if isinstance(self._array, Compressed):
-        raise RuntimeError(f"Cannot map DispatchKey {kind_of(self)}CPU to a unique layout. Use x.new_zeros().")
+        raise noted(
+            RuntimeError(f"Cannot map DispatchKey {kind_of(self)}CPU to a unique layout."),
+            instead="use x.new_zeros()")
     if len(args) in (2, 3) and isinstance(args[0], TensorBase) and isinstance(args[1], TensorBase):
         return sparse_coo_tensor(*args)
     sizes = args[0] if len(args) == 1 and isinstance(args[0], Size) else args or (0,)
     if not all(isinstance(size, int) for size in sizes):
         raise TypeError(f"new() received an invalid combination of arguments - got ({', '.join(map(name_of, args))}), "
-                        "but expected one of:\n * (*sizes)\n * (torch.Size size)\n * (indices, values, size)")
+                        f"but expected one of:\n{_WAYS_OF_NEW}")
     return empty(tuple(sizes), self.dtype)
 
 
 @sparse("data_ptr", "tolist", "const_data_ptr")
 def data_ptr(self: Any) -> NoReturn:
-    raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage. Call it on x.to_dense().")
+    raise noted(
+        RuntimeError("Cannot access data pointer of Tensor that doesn't have storage"),
+        instead="call it on x.to_dense()")
 
 
 @sparse("storage", "untyped_storage", "storage_offset", "_typed_storage")
 def storage(self: Any) -> NoReturn:
-    raise NotImplementedError("Cannot access storage of SparseTensorImpl. Take the storage of x.to_dense().")
+    raise noted(
+        NotImplementedError("Cannot access storage of SparseTensorImpl"), instead="take the storage of x.to_dense()")
 
 
 @sparse("stride")
@@ -60,18 +66,19 @@ def is_contiguous(self: Any, memory_format: Any = None) -> bool:
 
 @sparse("contiguous")
 def contiguous(self: Any, memory_format: Any = None) -> NoReturn:
-    raise RuntimeError("unsupported memory format option Contiguous. A sparse tensor has no order of elements: leave "
-                       "contiguous() out.")
+    raise noted(
+        RuntimeError("unsupported memory format option Contiguous"),
+        because="a sparse tensor has no order of elements: leave contiguous() out")
 
 
 @sparse("expand", "expand_as", "broadcast_to", "repeat", "tile")
 def expand(self: Any, *sizes: Any) -> NoReturn:
-    raise RuntimeError("expand is unsupported for Sparse tensors. Call it on x.to_dense().")
+    raise noted(RuntimeError("expand is unsupported for Sparse tensors"), instead="call it on x.to_dense()")
 
 
 @sparse("reshape", "flatten", "outer", "einsum", "ravel")
 def reshape(self: Any, *sizes: Any, **options: Any) -> NoReturn:
-    raise RuntimeError("reshape is not implemented for sparse tensors. Call it on x.to_dense().")
+    raise noted(RuntimeError("reshape is not implemented for sparse tensors"), instead="call it on x.to_dense()")
 
 
 @sparse("item")
@@ -79,6 +86,19 @@ def item(self: Any) -> Any:
     if self._array.size != 1:
         raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
     return coordinates.to_dense(compressed_or_coo(self._array)).item()
+
+# What a refusal of `sparse_resize_` says one can do.
+_RESIZING = """You could try the following options:
+1. If you need an empty sparse tensor of this size, call `x = torch.sparse_coo_tensor(size)`.
+2. If you need to resize this tensor, you have the following options:
+    1. For both sparse and dense dimensions, keep the number of them constant and the size of them non-shrinking, and \
+then try the same call again.
+    2. Or, create a new sparse tensor with the correct indices and values from this sparse tensor."""
+_WAYS_OF_NEW = """ * (*, torch.device device = None)
+ * (Tensor indices, Tensor values, *, torch.device device = None)
+ * (Tensor indices, Tensor values, tuple of ints size, *, torch.device device = None)
+ * (tuple of ints size, *, torch.device device = None)
+"""
 
 
 def compressed_or_coo(array: SparseLike) -> Coo:
@@ -93,8 +113,10 @@ def compressed_or_coo(array: SparseLike) -> Coo:
 @sparse("copy_")
 def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     if is_sparse(self) != is_sparse(src):
-        raise RuntimeError("copy_() between dense and sparse Tensors is not implemented! Found self type = "
-                           f"{self.type()} and src type = {src.type()}. Convert one with .to_dense() or .to_sparse().")
+        raise noted(
+            RuntimeError("copy_() between dense and sparse Tensors is not implemented! Found self type = "
+                         f"{self.type()} and src type = {src.type()}"),
+            instead="convert one with .to_dense() or .to_sparse()")
     if self._array.shape != src._array.shape:
         raise RuntimeError(f"copy_() between sparse tensors of sizes {list(self._array.shape)} and "
                            f"{list(src._array.shape)} is not possible: sparse tensors do not broadcast.")
@@ -120,8 +142,7 @@ def sparse_resize_(self: TensorBase, size: Shape, sparse_dim: int, dense_dim: in
                            "sparse tensor is not supported. Make a new tensor with torch.sparse_coo_tensor.")
     if array.nnz and any(new < old for new, old in zip(shape[:held], array.shape)):
         raise RuntimeError(f"shrinking the size of sparse dimensions (from {list(array.shape[:held])} to "
-                           f"{list(shape[:held])}) on a non-empty sparse tensor is not supported.\nCall "
-                           "sparse_resize_and_clear_, or make a new tensor with torch.sparse_coo_tensor.")
+                           f"{list(shape[:held])}) on a non-empty sparse tensor is not supported.\n{_RESIZING}")
     if requires(self):
         raise RuntimeError("sparse_resize_ of a tensor that requires grad is not recorded. Call it on x.detach().")
     wide = empty(shape, self.dtype, sparse_dim)._array

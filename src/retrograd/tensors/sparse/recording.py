@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import DIFFERENTIABLE, FLOATING, category, default_floating, result_dtype
+from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...kernels.kinds import with_numbers
 from ...kernels.sparse.arrays import SparseLike
@@ -105,8 +106,9 @@ def write(x: Any, result: Any) -> Any:
     Raises RuntimeError for a leaf that requires grad.
     """
     if local.thread.grad and requires(x) and stands_as_leaf(x):
-        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation. Call it under "
-                           "torch.no_grad().")
+        raise noted(
+            RuntimeError("a leaf Variable that requires grad is being used in an in-place operation."),
+            instead="call it under torch.no_grad()")
     array = result._array
     if array.dtype != x._array.dtype:
         array = cast(array, x._array.dtype)

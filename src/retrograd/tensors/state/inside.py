@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ...foundations.dtypes import Array
+from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...tensors.state.base import TensorBase
 
-_LOOP = ' Or call vmap(..., fallback="loop"), which calls the function once for each sample.'
+_LOOP = 'call vmap(..., fallback="loop"), which calls the function once for each sample'
 _NO_RULE = "Batching rule not implemented for aten::{}. We could not generate a fallback."
 
 NO_WRITE = "Batching rule not implemented for aten::{}; the fallback path doesn't work on out= or view ops."
@@ -22,7 +23,7 @@ def is_sample(tensor: TensorBase) -> bool:
 def refuse_samples(name: str, *tensors: Any, said: str = _NO_RULE) -> None:
     """Raise RuntimeError if a tensor is a sample of a batch, for whose numbers the function `name` asks."""
     if local.thread.levels and any([is_sample(tensor) for tensor in tensors]):
-        raise RuntimeError(said.format(name) + _LOOP)
+        raise noted(RuntimeError(said.format(name)), instead=_LOOP)
 
 
 def keep_tangents(array: Array, former: Array) -> None:

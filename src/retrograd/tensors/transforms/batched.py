@@ -14,7 +14,7 @@ import numpy as np
 
 from ...foundations.dtypes import Array
 from ...kernels.layout import offset_of
-from .refusals import BOOL, DATA, ESCAPED, ITEM
+from .refusals import BOOL, DATA, ESCAPED, ITEM, unbatched
 
 if TYPE_CHECKING:
     from ...tensors.transforms.batching import BatchLevel
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def _no_numbers(what: str) -> Callable[..., Any]:
     def refuse(self: Any, *args: Any, **kwargs: Any) -> Any:
-        raise RuntimeError(what)
+        raise unbatched(what)
 
     return refuse
 
@@ -68,7 +68,7 @@ class Batched:
 
     def tolist(self) -> Any:
         """Raises RuntimeError."""
-        raise RuntimeError(DATA if self.ndim else ITEM)
+        raise unbatched(DATA if self.ndim else ITEM)
 
 
 def is_batch(array: Any) -> bool:

@@ -148,7 +148,7 @@ class BatchLevel(Level):
     def _write(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> None:
         """Write over each sample. What is the same for all samples cannot hold what differs."""
         if not is_batched(args[0], self):
-            raise RuntimeError(unwritable(op.name, self.size, [a.shape for a in args if is_array(a)]))
+            raise unwritable(op.name, self.size, [a.shape for a in args if is_array(a)])
         if not self.size:
             return
         target = args[0]

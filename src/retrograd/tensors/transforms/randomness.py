@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...foundations.errors import noted
 from ...kernels.elementwise.arithmetic import overwrite
 from ...ops.basic import copy
 from ...ops.creation import Draw, drawn, drawn_beside, random_channels, random_from, random_like
@@ -30,7 +31,7 @@ RANDOM = frozenset((drawn, drawn_beside))
 _REFUSED = ("vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
             "randomness flags on vmap or perform the randomness operation out of vmap")
 _NOT_SAME = ("Vmap does not currently support same randomness with a batched tensor input. Please file an issue with "
-             "functorch. Or use randomness='different'.")
+             "functorch")
 _NOT_DIFFERENT = ("vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like "
                   "same randomness. If this is necessary for your usage, please file an issue with functorch. Or draw "
                   "new numbers instead of writing over a tensor that is the same for all samples.")
@@ -48,7 +49,7 @@ def draw(level: BatchLevel, op: Op, call: Callable[..., Any], args: tuple[Any, .
         if not batched:
             return below(op, call, args)
         if op not in (random_like, random_channels):
-            raise RuntimeError(_NOT_SAME)
+            raise noted(RuntimeError(_NOT_SAME), instead="use randomness='different'")
         return below(op, call, (_sample(args[0], level), *args[1:]))
     if op not in (random_like, random_channels, random_from):
         found = below(op, call, aligned(args, level) if batched else (first(args[0], level), *args[1:]))
@@ -78,10 +79,10 @@ def _write(level: BatchLevel, op: Op, call: Callable[..., Any], args: tuple[Any,
     target, *operands = args
     beside = any([is_batched(a, level) for a in operands[1:]])
     if not different and beside:
-        raise RuntimeError(_NOT_SAME)
+        raise noted(RuntimeError(_NOT_SAME), instead="use randomness='different'")
     if not is_batched(target, level):
         if beside:
-            raise RuntimeError(unwritable(op.name, level.size, []))
+            raise unwritable(op.name, level.size, [])
         if different:
             raise RuntimeError(_NOT_DIFFERENT)
         below(op, call, args, True)

@@ -1,6 +1,6 @@
 """The sentences about what cannot be batched: numbers for Python, shapes that depend on numbers, writes.
 
-Each is PyTorch's sentence, and then what a program can do.
+Each is PyTorch's sentence. `unbatched` adds what a program can do as a note.
 """
 
 from __future__ import annotations
@@ -10,33 +10,40 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.errors import noted
 from ...ops.tables import table
 
 _ISSUES = "https://github.com/pytorch/pytorch/issues"
-_LOOP = (' Or call vmap(..., fallback="loop"), which calls the function once for each sample, with tensors that have '
-         "numbers.")
+_LOOP = 'call vmap(..., fallback="loop"), which calls the function once for each sample, with tensors that have numbers'
 
 ITEM = ("vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a "
         "Tensor, please try to rewrite what you're doing with other operations. If error is occurring somewhere inside "
-        f"PyTorch internals, please file a bug report.{_LOOP}")
+        "PyTorch internals, please file a bug report.")
 BOOL = ("vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support "
-        f"that yet, please file an issue at {_ISSUES} . Choose with torch.where.{_LOOP}")
-DATA = f"Cannot access data pointer of Tensor that doesn't have storage. A tensor inside of vmap is a batch.{_LOOP}"
+        f"that yet, please file an issue at {_ISSUES} .")
+DATA = "Cannot access data pointer of Tensor that doesn't have storage"
 ESCAPED = ("Either your tensor may have escaped from inside a function being vmapped and this is a user error (see "
            "https://pytorch.org/functorch/stable/ux_limitations.html), or what was called cannot be computed for a "
-           f"batch.{_LOOP}")
-STORAGE = f"Cannot access storage of BatchedTensorImpl. A tensor inside of vmap is a batch.{_LOOP}"
+           "batch.")
+STORAGE = "Cannot access storage of BatchedTensorImpl"
 MASK = ("vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing "
-        f"with a boolean mask. Choose with torch.where.{_LOOP}")
+        "with a boolean mask.")
 SELECTED = ("vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot support this because for "
             f"each batch this would return a differently shaped Tensor. Please file an issue at {_ISSUES} if you need "
-            f"this feature. Choose with torch.where.{_LOOP}")
+            "this feature.")
+_CHOSEN = (BOOL, MASK, SELECTED)
+
+
+def unbatched(sentence: str, kind: type[Exception] = RuntimeError) -> Exception:
+    """The error with this sentence, and what a program can do instead."""
+    instead = f"{'choose with torch.where, or ' if sentence in _CHOSEN else ''}{_LOOP}"
+    return noted(kind(sentence), because="a tensor inside of vmap is a batch", instead=instead)
 
 
 def of_any_shape(name: str) -> str:
     """The sentence about an operator whose result has a shape that depends on the numbers."""
     return (f"vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
-            f"aten::{name}. Please file an issue at {_ISSUES} if you need this feature.{_LOOP}")
+            f"aten::{name}. Please file an issue at {_ISSUES} if you need this feature.")
 
 
 def check_reach(x: Any, size: tuple[int, ...], stride: tuple[int, ...], start: int) -> None:
@@ -74,14 +81,19 @@ _WRITES = table("vmap refuses to write different samples over what all samples s
     "bernoulli": "inplace bernoulli"}, because=_NAMED)
 
 
-def unwritable(name: str, size: int, shapes: Sequence[tuple[int, ...]]) -> str:
-    """The sentence about a write of what differs by sample over what does not."""
+def unwritable(name: str, size: int, shapes: Sequence[tuple[int, ...]]) -> RuntimeError:
+    """The error for a write of what differs by sample over what does not."""
+    return noted(
+        RuntimeError(_unwritable(name, size, shapes)), instead="compute out of place",
+        because="the written tensor is the same for all samples, so that it cannot hold what differs")
+
+
+def _unwritable(name: str, size: int, shapes: Sequence[tuple[int, ...]]) -> str:
     if name == "blend":
         return STATISTICS
     if name in _BROADCAST:
         broadcast = [size, *np.broadcast_shapes(*shapes)]
-        return (f"output with shape {list(shapes[0])} doesn't match the broadcast shape {broadcast}. The written "
-                "tensor is the same for all samples, so it cannot hold what differs; compute out of place.")
+        return f"output with shape {list(shapes[0])} doesn't match the broadcast shape {broadcast}"
     what = _WRITES.get(name, f"aten::{name}_")
     return (f"vmap: {what}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that "
             "has more elements than `self`. This happened due to `other` being vmapped over but `self` not being "

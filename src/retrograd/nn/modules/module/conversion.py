@@ -15,7 +15,8 @@ from ....foundations.devices import DeviceLike, checked, on_meta
 from ....foundations.dtypes import FLOATING, bfloat16, dtype as torch_dtype, float16, float32, float64
 from ....foundations.errors import warn
 from ....tensors.arguments.checking import refusal
-from ....tensors.face.conversion import positional
+from ....tensors.arguments.schemas import of_methods
+from ....tensors.face.conversion import WAYS_TO_CONVERT, positional
 from ....tensors.face.swapping import swap_tensors
 from ....tensors.functions.creation.creation import empty_like
 from ....tensors.tensor import Tensor
@@ -33,9 +34,7 @@ _COMPLEX = (
     "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a complex module does not work as "
     "expected.")
 # The signatures of `to`.
-_WAYS = tuple([f"to({first}bool non_blocking=False, bool copy=False, *, memory_format? memory_format=None)"
-               for first in ("device? device=None, dtype? dtype=None, ", "dtype dtype, ",
-                             "Tensor tensor, ")])
+_WAYS = of_methods(WAYS_TO_CONVERT)
 
 
 def target(*args: Any, **kwargs: Any) -> tuple[Any, Any, Any]:

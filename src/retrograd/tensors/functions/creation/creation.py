@@ -14,7 +14,7 @@ import numpy as np
 
 from ....foundations.devices import DeviceLike
 from ....foundations.dtypes import RARE, Array, dtype as torch_dtype, unimplemented
-from ....foundations.errors import OWN, warn
+from ....foundations.errors import OWN, noted, warn
 from ....foundations.modes import local
 from ....kernels import layout as layouts
 from ....ops import creation as ops
@@ -113,7 +113,8 @@ def ones(*sizes: Any, size: Any = None, dtype: torch_dtype | None = None, layout
     tensor([1, 1])
     """
     if layout is not strided:
-        raise RuntimeError(f"full(...) is not implemented for sparse layout. The layout is {layout!r}.")
+        raise noted(
+            RuntimeError("full(...) is not implemented for sparse layout"), because=f"the layout is {layout!r}")
     return made(np.ones(shape_of("ones", sizes, size), element_type("ones", dtype)), device, requires_grad)
 
 
@@ -130,7 +131,9 @@ def empty(*sizes: Any, size: Any = None, dtype: torch_dtype | None = None, layou
     array = np.empty(shape_of("empty", sizes, size), element_type("empty", dtype))
     if memory_format is not None and memory_format is not contiguous_format:
         if memory_format is preserve_format:
-            raise RuntimeError("unsupported memory format Preserve: a new tensor has no order in memory to preserve")
+            raise noted(
+                RuntimeError("unsupported memory format Preserve"),
+                because="a new tensor has no order in memory to preserve")
         array = empty_as(array, array.dtype, memory_format)
     return made(array, device, requires_grad)
 

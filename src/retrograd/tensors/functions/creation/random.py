@@ -287,7 +287,7 @@ def _first(name: str, value: Any, named: dict[str, Any]) -> Any:
     return value
 
 
-@public(method=True)
+@public("uniform_(Tensor input, float from=0, float to=1, *, Generator generator=None)", method=True, bound=True)
 def uniform_(self: TensorBase, low: float = 0.0, /, to: float = 1.0, *, generator: Generator | None = None,
              **named: Any) -> TensorBase:
     """Fill the tensor with uniform samples from [from, to). Raises RuntimeError if `from` is larger than `to`."""
@@ -295,7 +295,7 @@ def uniform_(self: TensorBase, low: float = 0.0, /, to: float = 1.0, *, generato
     return _fill(ops.uniform, kernels.uniform, self, generator, start, float(to))  # type: ignore[no-any-return]
 
 
-@public(method=True)
+@public("normal_(Tensor input, float mean=0, float std=1, *, Generator generator=None)", method=True, bound=True)
 def normal_(self: TensorBase, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> TensorBase:
     """Fill the tensor with normal samples. Raises RuntimeError if `std` is negative."""
     stream, mean, std = twister_of("normal_", generator), float(mean), float(std)
@@ -312,12 +312,15 @@ def _bound(value: Any) -> int | None:
     if value is None:
         return None
     if not is_int(value):
-        raise TypeError(f"random_() received an invalid combination of arguments - got ({kind_of(value)}), but "
-                        "expected one of:\n * ()\n * (int from, int to)\n * (int to)")
+        raise TypeError(f"random_(): a bound must be int, not {kind_of(value)}")
     return int(value)
 
 
-@public(method=True)
+@public(
+    "random_(Tensor input, *, Generator generator=None)",
+    "random_(Tensor input, int from, int to, *, Generator generator=None)",
+    "random_(Tensor input, int to, *, Generator generator=None)",
+    method=True, bound=True)
 def random_(self: TensorBase, *bounds: int | None, to: int | None = None, generator: Generator | None = None,
             **named: Any) -> TensorBase:
     """Fill the tensor with integers: `random_(from, to)` draws from [from, to), and `random_(to)` from [0, to).
@@ -344,7 +347,10 @@ def _expanded(array: Array, shape: tuple[int, ...]) -> Array:
     return np.broadcast_to(array, shape)
 
 
-@public(method=True)
+@public(
+    "bernoulli_(Tensor input, Tensor p, *, Generator generator=None)",
+    "bernoulli_(Tensor input, float p=0.5, *, Generator generator=None)",
+    method=True, bound=True)
 def bernoulli_(self: TensorBase, p: Any = 0.5, *, generator: Generator | None = None) -> TensorBase:
     """Fill the tensor with ones and zeros. The probability of a one is `p`, a number or a tensor.
 
@@ -362,26 +368,26 @@ def bernoulli_(self: TensorBase, p: Any = 0.5, *, generator: Generator | None = 
     return over(ops.bernoulli_by_tensor, self, p, draw)  # type: ignore[no-any-return]
 
 
-@public(method=True)
+@public("exponential_(Tensor input, float lambd=1, *, Generator generator=None)", method=True, bound=True)
 def exponential_(self: TensorBase, lambd: float = 1.0, *, generator: Generator | None = None) -> TensorBase:
     """Fill the tensor with exponentially distributed samples of mean 1 / lambd."""
     return _fill(ops.exponential, kernels.exponential, self, generator, float(lambd))  # type: ignore[no-any-return]
 
 
-@public(method=True)
+@public("geometric_(Tensor input, float p, *, Generator generator=None)", method=True, bound=True)
 def geometric_(self: TensorBase, p: float, *, generator: Generator | None = None) -> TensorBase:
     """Fill the tensor with geometric samples: the number of trials, each of probability `p`, up to a success."""
     return _fill(ops.geometric, kernels.geometric, self, generator, float(p))  # type: ignore[no-any-return]
 
 
-@public(method=True)
+@public("log_normal_(Tensor input, float mean=1, float std=2, *, Generator generator=None)", method=True, bound=True)
 def log_normal_(self: TensorBase, mean: float = 1.0, std: float = 2.0, *,
                 generator: Generator | None = None) -> TensorBase:
     """Fill the tensor with the exponentials of normal samples with this mean and standard deviation."""
     return _fill(ops.log_normal, kernels.log_normal, self, generator, float(mean), float(std))  # type: ignore[no-any-return]
 
 
-@public(method=True)
+@public("cauchy_(Tensor input, float median=0, float sigma=1, *, Generator generator=None)", method=True, bound=True)
 def cauchy_(self: TensorBase, median: float = 0.0, sigma: float = 1.0, *,
             generator: Generator | None = None) -> TensorBase:
     """Fill the tensor with Cauchy-distributed samples."""

@@ -23,8 +23,13 @@ from ...recording.out_rules import CONSTANT, COUNT_NOTICE, rule
 from ...recording.public import public
 from ...state.base import TensorBase, numbers_in
 
+_OPTIONS = ("dtype dtype=None, layout layout=None, device device=None, bool pin_memory=False, "
+            "bool requires_grad=False)")
+
 
 @public(
+    f"arange(Number end, *, Tensor out=None, {_OPTIONS}", f"arange(Number start, Number end, *, {_OPTIONS}",
+    f"arange(Number start, Number end, Number step=1, *, Tensor out=None, {_OPTIONS}",
     out=rule(gradient=CONSTANT, typed=True, any_shape=True, notice=COUNT_NOTICE),
     event="aten::arange")
 def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: torch_dtype | None = None,
@@ -43,14 +48,15 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: torch_dt
     positions = 1, 2, 3
     if end is None:
         if start is None:
-            raise TypeError("arange() received an invalid combination of arguments - got (), but expected one of: "
-                            "(end), (start, end), (start, end, step)")
+            raise TypeError("arange() takes an end")
         start, end, positions = 0, start, (0, 1, 2)
     elif start is None:
         start = 0
     bounds = [number("arange", *facts) for facts in zip(("start", "end", "step"), positions, (start, end, step))]
     if any(isinstance(bound, complex) for bound in bounds):
-        raise RuntimeError("value cannot be converted to type double without overflow: the bounds must be real")
+        raise noted(
+            RuntimeError("value cannot be converted to type double without overflow"),
+            because="the bounds must be real")
     if dtype is not None:
         target = element_type("arange", dtype)
     else:

@@ -22,7 +22,7 @@ from ...recording.inplace import over
 from ...recording.inplace_methods import augmented, inplace
 from ...recording.out_rules import ELEMENTWISE, FOUND, UNDERIVED, rule
 from ...recording.overwriting import copy_, fill as fill, fill_, zero_ as zero_
-from ...recording.public import methods, public
+from ...recording.public import methods, public, renamed
 from ...recording.twins import Call, both, twins
 from ...state.base import TensorBase, plain
 
@@ -281,15 +281,19 @@ _divided("__floordiv__", "__floordiv__", ops.floor_divide, ops.floor_divide_numb
 _divided("__mod__", "remainder", ops.remainder, ops.remainder_number)
 
 
-subtract, multiply, divide, true_divide, negative = sub, mul, div, div, neg
+subtract, divide, negative = renamed(sub, "subtract"), renamed(div, "divide"), renamed(neg, "negative")
+multiply, true_divide = (
+    renamed(function, name, f"{name}(Tensor input, Tensor other, out)", f"{name}(Tensor input, Number other)")
+    for function, name in ((mul, "multiply"), (div, "true_divide")))
 multiply_, negative_ = mul_, neg_
 __truediv__, __itruediv__ = recorded(ops.div, dunder="div"), augmented(ops.div, "div_")
 methods(
     fill_, zero_, copy_, __add__=recorded(ops.add, dunder="add"), __radd__=recorded(ops.add, dunder="add"),
     __mul__=recorded(ops.mul, dunder="mul"), __rmul__=recorded(ops.mul, dunder="mul"),
     __sub__=recorded(ops.sub, dunder="sub"), __truediv__=__truediv__, __div__=__truediv__, __rdiv__=__rtruediv__,
-    __neg__=recorded(ops.neg), __pos__=positive, subtract=sub, multiply=mul, divide=div, true_divide=div,
-    square=square, negative=neg, __iadd__=augmented(ops.add, "add_"), __isub__=augmented(ops.sub, "sub_"),
+    __neg__=recorded(ops.neg), __pos__=positive, subtract=subtract, multiply=multiply, divide=divide,
+    true_divide=true_divide, square=square, negative=negative, __iadd__=augmented(ops.add, "add_"),
+    __isub__=augmented(ops.sub, "sub_"),
     __imul__=augmented(ops.mul, "mul_"), __itruediv__=__itruediv__, __idiv__=__itruediv__, multiply_=mul_,
     __ifloordiv__=augmented(floor_divide.written, "__ifloordiv__"), __imod__=augmented(remainder.written, "__imod__"),
     __ipow__=augmented(pow_, "__ipow__"), subtract_=sub.written, divide_=div.written, true_divide_=div.written,

@@ -62,6 +62,10 @@ def addcdiv(call: Call, input: TensorBase, tensor1: TensorBase, tensor2: TensorB
     """
     check_tensors("addcdiv", input=input, tensor1=tensor1, tensor2=tensor2)
     if tensor1._array.dtype.kind in "biu" and tensor2._array.dtype.kind in "biu":
-        raise RuntimeError("Integer division with addcdiv is no longer supported, and in a future  release addcdiv "
-                           "will perform a true division of tensor1 and tensor2. Use torch.div, and add the quotient.")
+        raise RuntimeError(
+            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a "
+            "true division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value "
+            "* torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / "
+            "tensor2) for float inputs. The future addcdiv behavior is just the latter implementation: (input + "
+            "value * tensor1 / tensor2), for all dtypes.")
     return call(ops.addcdiv, input, tensor1, tensor2, number("addcdiv", "value", 4, value))

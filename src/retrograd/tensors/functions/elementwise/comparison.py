@@ -13,13 +13,15 @@ from ....ops.basic import cast
 from ....ops.elementwise import comparison as ops
 from ....ops.framework import Op
 from ....ops.indexing.sorting import nonzero_columns
+from ...arguments.checking import refusal
 from ...arguments.options import check_tensor, number
 from ...recording.calls import recorded
 from ...recording.inplace import over
 from ...recording.inplace_methods import augmented
 from ...recording.operands import NUMBERS, scalar
 from ...recording.out_rules import CONSTANT, ELEMENTWISE, FOUND, UNASKED, UNDERIVED, Rule, rule
-from ...recording.public import methods, public
+from ...recording.public import methods, public, renamed
+from ...recording.public_facts import facts_of
 from ...recording.twins import Call, Function, both, twins
 from ...state.base import TensorBase, plain
 from ...state.inside import refuse_samples
@@ -61,7 +63,8 @@ def _bitwise(op: Op) -> Function:
 
 eq, ne, lt = _comparing(ops.eq), _comparing(ops.ne), _comparing(ops.lt)
 le, gt, ge = _comparing(ops.le), _comparing(ops.gt), _comparing(ops.ge)
-not_equal, less, less_equal, greater, greater_equal = ne, lt, le, gt, ge
+not_equal, less, less_equal = renamed(ne, "not_equal"), renamed(lt, "less"), renamed(le, "less_equal")
+greater, greater_equal = renamed(gt, "greater"), renamed(ge, "greater_equal")
 logical_and, logical_or, logical_xor = (twins_of_tensors(op, rule(gradient=UNASKED)) for op in (
     ops.logical_and, ops.logical_or, ops.logical_xor))
 logical_not, _ = both(ops.logical_not, rule(gradient=UNASKED))
@@ -228,7 +231,7 @@ def _real_limit(name: str, argument: str, value: Any) -> Any:
     return number(name, argument, 2, value)
 
 
-clip, clip_ = clamp, clamp.written
+clip, clip_ = renamed(clamp, "clip"), clamp.written
 clamp_, clamp_min_, clamp_max_ = clamp.written, clamp_min.written, clamp_max.written
 
 
@@ -251,8 +254,8 @@ def where(condition: TensorBase, input: Any = None, other: Any = None) -> Any:
     """
     if isinstance(input, TensorBase) and isinstance(other, TensorBase) and isinstance(condition, TensorBase):
         return _where(condition if condition._array.dtype.kind == "b" else _as_mask(condition), input, other)
-    if not isinstance(condition, TensorBase):
-        raise invalid("where", condition, input, other)
+    if not isinstance(condition, TensorBase):                # of the method, which `refused` does not see
+        raise refusal(facts_of(where).schemas, (condition, input, other), {}) or invalid("where", condition)
     if input is None and other is None:
         return _nonzero_columns(condition)
     if not isinstance(input, (TensorBase, *NUMBER)) or not isinstance(other, (TensorBase, *NUMBER)):
@@ -315,8 +318,8 @@ methods(
     __lt__=recorded(ops.lt, dunder="lt"), __le__=recorded(ops.le, dunder="le"), __gt__=recorded(ops.gt, dunder="gt"),
     __ge__=recorded(ops.ge, dunder="ge"), __hash__=identity, __rand__=__and__, __ror__=__or__, __rxor__=__xor__,
     __lshift__=recorded(ops.left_shift, dunder="__lshift__"), __rshift__=recorded(ops.right_shift, dunder="__rshift__"),
-    not_equal=ne, less=lt, less_equal=le, greater=gt, greater_equal=ge, clip=clip, not_equal_=ne.written,
-    less_=lt.written, less_equal_=le.written, greater_=gt.written, greater_equal_=ge.written, clip_=clip_,
-    __iand__=augmented(ops.bitwise_and, "__iand__"), __ior__=augmented(ops.bitwise_or, "__ior__"),
+    not_equal=not_equal, less=less, less_equal=less_equal, greater=greater, greater_equal=greater_equal, clip=clip,
+    not_equal_=ne.written, less_=lt.written, less_equal_=le.written, greater_=gt.written, greater_equal_=ge.written,
+    clip_=clip_, __iand__=augmented(ops.bitwise_and, "__iand__"), __ior__=augmented(ops.bitwise_or, "__ior__"),
     __ixor__=augmented(ops.bitwise_xor, "__ixor__"), __ilshift__=augmented(ops.left_shift, "__ilshift__"),
     __irshift__=augmented(ops.right_shift, "__irshift__"))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import NARROW, letter
+from ....foundations.errors import noted
 from ....ops.elementwise import elementary as ops
 from ....ops.framework import Op
 from ....ops.networks import activations
@@ -16,7 +17,7 @@ from ...recording.calls import recorded
 from ...recording.inplace import over
 from ...recording.inplace_methods import inplace
 from ...recording.out_rules import ELEMENTWISE, FOUND, UNDERIVED, rule
-from ...recording.public import methods, public, public_property
+from ...recording.public import methods, public, public_property, renamed
 from ...recording.twins import Call, Function, both, twins
 from ...state.base import TensorBase, numbers_in
 
@@ -28,15 +29,17 @@ _SAME_TYPE = rule(exact=FOUND)
 (asin, asin_), (acos, acos_), (atan, atan_) = map(both, (ops.asin, ops.acos, ops.atan))
 (sinh, sinh_), (cosh, cosh_), (tanh, tanh_) = map(both, (ops.sinh, ops.cosh, ops.tanh))
 (asinh, asinh_), (acosh, acosh_), (atanh, atanh_) = map(both, (ops.asinh, ops.acosh, ops.atanh))
-arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, acosh, atanh
+arcsin, arccos, arctan = renamed(asin, "arcsin"), renamed(acos, "arccos"), renamed(atan, "arctan")
+arcsinh, arccosh, arctanh = renamed(asinh, "arcsinh"), renamed(acosh, "arccosh"), renamed(atanh, "arctanh")
 arcsin_, arccos_, arctan_, arcsinh_, arccosh_, arctanh_ = asin_, acos_, atan_, asinh_, acosh_, atanh_
 (sigmoid, sigmoid_), (relu, relu_) = both(activations.sigmoid), both(activations.relu, None)
 (erf, erf_), (erfc, erfc_), (erfinv, erfinv_) = map(both, (ops.erf, ops.erfc, ops.erfinv))
 (sinc, sinc_), (deg2rad, deg2rad_), (rad2deg, rad2deg_) = map(both, (ops.sinc, ops.deg2rad, ops.rad2deg))
 (sgn, sgn_), (sign, sign_), (frac, frac_) = (both(op, _SAME_TYPE) for op in (ops.sgn, ops.sign, ops.frac))
 (ceil, ceil_), (floor, floor_), (trunc, trunc_) = (both(op, _SAME_TYPE) for op in (ops.ceil, ops.floor, ops.trunc))
-fix, fix_ = trunc, trunc_
-abs = absolute = recorded(ops.abs, out=_SAME_TYPE)
+fix, fix_ = renamed(trunc, "fix"), trunc_
+abs = recorded(ops.abs, out=_SAME_TYPE)
+absolute = renamed(abs, "absolute")
 angle = recorded(ops.angle)
 
 _polar, _view_as_real = recorded(ops.polar), recorded(ops.view_as_real)
@@ -70,7 +73,7 @@ def twins_of_tensors(op: Op, out: Any = ELEMENTWISE) -> Function:
 
 
 atan2, hypot = twins_of_tensors(ops.atan2), twins_of_tensors(ops.hypot)
-arctan2 = atan2
+arctan2 = renamed(atan2, "arctan2")
 logaddexp, logaddexp2 = between_tensors(ops.logaddexp), between_tensors(ops.logaddexp2)
 
 
@@ -163,7 +166,8 @@ def polar(abs: TensorBase, angle: TensorBase) -> TensorBase:
     """
     check_real_parts("polar", abs, angle, ("abs", "angle"))
     if abs.dtype.itemsize == 2:
-        raise NotImplementedError("\"polar_cpu\" not implemented for 'Half'. Convert with .float() first.")
+        raise noted(
+            NotImplementedError("\"polar_cpu\" not implemented for 'Half'"), instead="convert with .float() first")
     return _polar(abs, angle)  # type: ignore[no-any-return]
 
 
@@ -261,8 +265,8 @@ def _write(part: TensorBase, value: Any) -> None:
 
 
 methods(
-    logaddexp, logaddexp2, abs, angle, conj_physical_, arcsin=asin, arccos=acos, arctan=atan, arcsinh=asinh,
-    arccosh=acosh, arctanh=atanh, arctan2=atan2, absolute=abs, __abs__=abs, fix=trunc,
+    logaddexp, logaddexp2, abs, angle, conj_physical_, arcsin=arcsin, arccos=arccos, arctan=arctan,
+    arcsinh=arcsinh, arccosh=arccosh, arctanh=arctanh, arctan2=arctan2, absolute=absolute, __abs__=abs, fix=fix,
     real=public_property(real, set_real, doc=real.__doc__), imag=public_property(imag, set_imag, doc=imag.__doc__),
     arcsin_=asin_, arccos_=acos_, arctan_=atan_, arcsinh_=asinh_, arccosh_=acosh_, arctanh_=atanh_,
     arctan2_=atan2.written, absolute_=abs_, fix_=trunc_)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from .... import return_types
 from ....foundations.dtypes import legacy, letter
+from ....foundations.errors import noted
 from ....ops.elementwise import elementary as ops
 from ...arguments.options import check_tensor, check_tensors
 from ...recording.calls import recorded
@@ -54,5 +55,6 @@ def frexp(input: TensorBase) -> return_types.frexp:
     """
     check_tensor("frexp", input)
     if letter(input._array.dtype) != "f":
-        raise RuntimeError("torch.frexp() only supports floating-point dtypes. Convert with .float() first.")
+        raise noted(
+            RuntimeError("torch.frexp() only supports floating-point dtypes"), instead="convert with .float() first")
     return return_types.frexp(_frexp(input))

@@ -18,11 +18,11 @@ from ...recording.calls import recorded
 from ...recording.out import receive
 from ...recording.out_rules import ELEMENTWISE, UNASKED, rule
 from ...recording.overwriting import copy_
-from ...recording.public import public
+from ...recording.public import public, renamed
 from ...state.base import TensorBase
 from ..networks import softmax as over_dim
-from .elementary import between_tensors
-from .special import check_operands, with_numbers
+from .elementary import between_tensors, logit, round
+from .special import check_operands, mvlgamma, polygamma, with_numbers, xlogy
 
 _UNASKED = rule(gradient=UNASKED)
 _erf, _add, _mul = recorded(elementary.erf), recorded(arithmetic.add_number), recorded(arithmetic.mul_number)
@@ -84,6 +84,11 @@ zeta = with_numbers(only.zeta, only.zeta_of_number, only.zeta_with_number, "spec
 special_erf, special_erfc, special_erfinv = map(_of_one, (elementary.erf, elementary.erfc, elementary.erfinv))
 special_exp2, special_expm1, special_log1p = map(_of_one, (elementary.exp2, elementary.expm1, elementary.log1p))
 special_sinc, special_digamma, special_i0 = map(_of_one, (elementary.sinc, ops.digamma, ops.i0))
+special_logit, special_xlogy = renamed(logit, "special_logit"), renamed(xlogy, "special_xlogy")
+special_round = renamed(round, "special_round", "special_round(Tensor input, *, int decimals=0, Tensor out=None)")
+special_logsumexp = renamed(over_dim.logsumexp, "special_logsumexp")
+multigammaln = renamed(mvlgamma, "special_multigammaln")
+special_polygamma = renamed(polygamma, "special_polygamma")
 expit, psi, gammaln = _of_one(activations.sigmoid, "expit"), _of_one(ops.digamma, "psi"), _of_one(ops.lgamma, "gammaln")
 gammainc, gammaincc = between_tensors(ops.igamma, "special_gammainc"), between_tensors(ops.igammac, "special_gammaincc")
 i0e, i1, i1e, entr = map(_blamed, (only.i0e, ops.i1, only.i1e, only.entr))

@@ -73,8 +73,10 @@ def _check_shapes(x: Any, weight: Any, bias: Any, padding: Shape, dilation: Shap
                          f"weight of size {shape} instead"),
             because="dimension 0 of the weight counts the output channels")
     if shape[0] % groups:
-        raise RuntimeError(f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but "
-                           f"got weight of size [{shape}] instead. All groups make the same number of channels.")
+        raise noted(
+            RuntimeError(f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but "
+                         f"got weight of size [{shape}] instead"),
+            because="all groups make the same number of channels")
     wanted = shape[0] if transposed else shape[1] * groups
     if x.shape[1] != wanted:
         given = f"transposed={int(transposed)}" if transposed else f"groups={groups}"
@@ -287,16 +289,18 @@ def conv_tbc(input: TensorBase, weight: TensorBase, bias: TensorBase, pad: int =
     if b.ndim != 1:
         raise RuntimeError("Bias must be 1-D")
     if x.shape[2] != w.shape[1]:
-        raise RuntimeError("Input dim 2 (input channels) is not == dim 1 in the weight tensor. The sizes are "
-                           f"{x.shape[2]} and {w.shape[1]}.")
+        raise noted(
+            RuntimeError("Input dim 2 (input channels) is not == dim 1 in the weight tensor"),
+            because=f"the sizes are {x.shape[2]} and {w.shape[1]}")
     if w.shape[2] != b.shape[0]:
         raise RuntimeError("Bias size must equal dim 2 in the weight tensor (output channels).")
     times = x.shape[0] + 2 * pad - w.shape[0] + 1
     if times < 0:
-        raise RuntimeError(f"Trying to create tensor with negative dimension {times}: "
-                           f"{[times, x.shape[1], w.shape[2]]}. The kernel is longer than the input.")
+        raise noted(
+            RuntimeError(f"Trying to create tensor with negative dimension {times}: {[times, x.shape[1], w.shape[2]]}"),
+            because="the kernel is longer than the input")
     if x.dtype.kind == "b":
-        raise NotImplementedError("\"addmm_impl_cpu_\" not implemented for 'Bool'. Convert with .float() first.")
+        raise NotImplementedError("\"addmm_impl_cpu_\" not implemented for 'Bool'")
     for value in (input, weight, bias):
         refuse_complex_gradient("conv_tbc", value)
     return _conv_tbc(input, weight, bias, pad)

@@ -133,8 +133,8 @@ def _circular(input: TensorBase, sizes: tuple[int, ...]) -> Any:
     pads = [(len(shape) - 1 - i // 2, sizes[i], sizes[i + 1]) for i in range(0, len(sizes), 2)]
     for axis, before, after in pads:
         if before > shape[axis] or after > shape[axis]:
-            raise RuntimeError(f"Padding value causes wrapping around more than once. Dimension {axis} has size "
-                               f"{shape[axis]}.")
+            raise noted(RuntimeError("Padding value causes wrapping around more than once."),
+                        because=f"dimension {axis} has size {shape[axis]}")
         if wide[axis] < 0:
             raise RuntimeError("Negative padding value is resulting in an empty dimension")
     out = new_zeros(input, wide)
@@ -177,7 +177,7 @@ def pixel_shuffle(input: TensorBase, upscale_factor: int) -> Any:
     return _pixel_shuffle(input, factor)
 
 
-@public()
+@public("pixel_unshuffle(Tensor input, int downscale_factor)")
 def pixel_unshuffle(input: TensorBase, downscale_factor: int) -> Any:
     """The inverse of `pixel_shuffle`: (*, C, H r, W r) becomes (*, C r², H, W). r is the factor.
 
@@ -203,7 +203,7 @@ def _groups(name: str, input: TensorBase, groups: Any) -> int:
     return count
 
 
-@public()
+@public("channel_shuffle(Tensor input, int groups)")
 def channel_shuffle(input: TensorBase, groups: int) -> Any:
     """Reorder the channels (dimension 1): first the first channel of each group, then the second of each, and so on.
 
@@ -212,7 +212,7 @@ def channel_shuffle(input: TensorBase, groups: int) -> Any:
     return _channel_shuffle(input, _groups("channel_shuffle", input, groups))
 
 
-@public()
+@public("native_channel_shuffle(Tensor input, int groups)")
 def native_channel_shuffle(input: TensorBase, groups: int) -> Any:
     """`channel_shuffle` without a derivative. A backward pass through the result raises RuntimeError."""
     return _native_channel_shuffle(input, _groups("native_channel_shuffle", input, groups))

@@ -202,7 +202,7 @@ def take_along_dim(input: TensorBase, indices: TensorBase, dim: int | None = Non
         raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, but "
                            f"got {array.ndim} dimensions for input, and {places.ndim} dimensions for indices")
     if not array.ndim:
-        raise IndexError("Dimension specified as 0 but tensor has no dimensions; leave the dim out")
+        raise noted(IndexError("Dimension specified as 0 but tensor has no dimensions"), instead="leave the dim out")
     axis = axis_of("take_along_dim", dim, array.ndim)
     shape = common_shape(*[(*s[:axis], 1, *s[axis + 1:]) for s in (array.shape, places.shape)])
     if array.shape[axis] and (local.thread.transform is not None or not kernels.within(places, array.shape[axis])):

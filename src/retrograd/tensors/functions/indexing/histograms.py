@@ -131,6 +131,9 @@ def histc(input: TensorBase, bins: int = 100, min: Any = 0, max: Any = 0) -> Any
 
 
 @public(
+    "histogram(Tensor input, Tensor bins, *, Tensor? weight=None, bool density=False, Tensors out=None)",
+    "histogram(Tensor input, int bins=100, *, floats? range=None, Tensor? weight=None, bool density=False, "
+    "Tensors out=None)",
     out=rule(overlap=FREE, gradient=UNDERIVED, exact=(
         _UNLIKE_HIST, "torch.histogram: input tensor and bin_edges tensor should have the same dtype, but got "
         "input {c_result} and bin_edges {c_out} for dimension 0")), method=True)

@@ -106,7 +106,7 @@ def _range(key: slice, shape: Sequence[int], dim: int) -> tuple[int, int, int]:
     """The start, stop and step of a slice, within the dimension."""
     start, stop, step = bounds(key, shape[dim] if shape else 0)
     if step < 0:
-        raise ValueError("step must be greater than zero. Use flip() to reverse a dimension.")
+        raise noted(ValueError("step must be greater than zero"), instead="reverse a dimension with flip()")
     if not shape:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     return start, max(start, stop), step
@@ -360,7 +360,7 @@ def _number(dtype: np.dtype[Any], value: Any) -> Any:
         raise noted(TypeError(f"can't assign a {kind} to a torch.{torch_dtype.of[dtype].legacy}Tensor"),
                     instead="convert it with torch.tensor(...) first")
     if isinstance(value, int) and not -2**63 <= value < 2**64:
-        raise ValueError(f"Overflow when unpacking long long: {value} has more than 64 bits")
+        raise noted(ValueError("Overflow when unpacking long long"), because=f"{value} has more than 64 bits")
     if dtype == np.float16:                             # PyTorch converts the number to double first
         value = filling(value, F64)
         return local.thread.quiet.run(np.asarray, value, dtype)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import Array, letter, require, unimplemented
+from ....foundations.errors import noted
 from ....kernels.indexing.scattering import segments_of
 from ....ops.basic import beyond
 from ....ops.indexing import segments as ops
@@ -46,8 +47,9 @@ def segment_reduce(data: TensorBase, reduce: str, *, lengths: TensorBase | None 
     if kind not in _OPS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     if indices is not None:
-        raise RuntimeError("segment_reduce(): indices based reduction is not supported yet. Use lengths or "
-                           "offsets instead.")
+        raise noted(
+            RuntimeError("segment_reduce(): indices based reduction is not supported yet."),
+            instead="use lengths or offsets instead")
     bounds = _bounds(array, lengths, offsets, dim, unsafe)
     require(letter(array.dtype) == "f", "_segment_reduce_cpu", array.dtype)
     index = beyond(lambda ends: segments_of(ends, array.shape[dim], dim, array.shape), bounds)
@@ -62,8 +64,10 @@ def _bounds(array: Any, lengths: Any, offsets: Any, dim: int, unsafe: bool) -> A
         raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
     name, given = ("lengths", lengths._array) if lengths is not None else ("offsets", offsets._array)
     if given.ndim > array.ndim:
-        raise RuntimeError(f"Expected data.dim() >= {name}_value.dim() to be true, but got false. Got "
-                           f"{array.ndim} and {given.ndim} dimensions.")
+        raise noted(
+            RuntimeError(f"Expected data.dim() >= {name}_value.dim() to be true, but got false.  (Could this error "
+                         "message be improved?  If so, please report an enhancement request to PyTorch.)"),
+            given=f"{array.ndim} and {given.ndim} dimensions")
     if dim != given.ndim - 1:
         raise RuntimeError(f"segment_reduce(): Expected axis to be the last dimension of {name} but got {dim}.")
     if given.shape[:-1] != array.shape[:dim]:
@@ -77,8 +81,10 @@ def _ends(name: str, size: int, unsafe: bool, given: Array) -> Any:
     lengths = name == "lengths"
     if lengths:
         if not given.size:
-            raise RuntimeError("min(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
-                               "reduction dim with the 'dim' argument. Lengths is empty.")
+            raise noted(
+                RuntimeError("min(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+                             "reduction dim with the 'dim' argument."),
+                because="lengths is empty")
         if not unsafe:
             if given.min() < 0:
                 raise RuntimeError("lengths contains negative value!")
@@ -92,7 +98,10 @@ def _ends(name: str, size: int, unsafe: bool, given: Array) -> Any:
     elif not given.shape[-1]:
         raise RuntimeError("segment_reduce(): offsets needs one number more than there are segments, but it is empty.")
     if (np.diff(given, axis=-1) < 0).any():
-        raise RuntimeError("Expected segment_length >= 0 to be true, but got false. Offsets must not decrease.")
+        raise noted(
+            RuntimeError("Expected segment_length >= 0 to be true, but got false.  (Could this error message be "
+                         "improved?  If so, please report an enhancement request to PyTorch.)"),
+            because="offsets must not decrease")
     if given.size and (given.min() < 0 or given.max() > size):
         raise RuntimeError(f"segment_reduce(): a segment ends outside of data, which has size {size}.")
     return given.astype(np.int64)

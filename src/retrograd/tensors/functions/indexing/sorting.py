@@ -12,6 +12,7 @@ import numpy as np
 
 from .... import return_types
 from ....foundations.dtypes import BOOL_, C_NAMES, dtype as torch_dtype
+from ....foundations.errors import noted
 from ....kernels.reductions import nonempty
 from ....ops import reductions, scans
 from ....ops.framework import Op
@@ -201,7 +202,8 @@ def _cumulative(op: Op, doc: str) -> tuple[Callable[..., Any], Callable[..., Any
 
     def refuse_bool(dtype: np.dtype[Any]) -> None:
         if dtype == BOOL_:
-            raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'. Choose another dtype.")
+            raise noted(
+                NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'"), instead="choose another dtype")
 
     @public(f"{name}(Tensor input, int dim, *, dtype dtype=None, Tensor out=None)", name=name, doc=doc,
             out=rule(typed=True, kernel=("{name}_out_cpu", "iufc")), method=True)

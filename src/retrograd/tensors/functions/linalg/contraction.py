@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ....foundations.dtypes import Array
+from ....foundations.dtypes import C_NAMES, Array
 from ....foundations.errors import noted
 from ....kernels.layout import in_rows
 from ....ops import shape as shape_ops
-from ...arguments.dims import array_of, as_int, axis_of
+from ...arguments.dims import array_of, arrays_of, as_int, axis_of
 from ...recording.calls import recorded
 from ...recording.out_rules import FREE, UNASKED, rule
 from ...recording.overwriting import delivered
@@ -48,7 +48,7 @@ def einsum(*args: Any) -> Any:
     notation, operands = (args[0], [*args[1:]]) if isinstance(args[0], str) else spelled(args)
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = [*operands[0]]
-    shapes = tuple([array_of("einsum", operand, "operands", i).shape for i, operand in enumerate(operands, 2)])
+    shapes = tuple([array.shape for array in arrays_of(operands, 1)])
     equation = _fitting(notation, shapes)
     labels, kept = equation.labels, equation.kept
     aligned = [_aligned(operand, own, labels) for operand, own in zip(operands, equation.inputs, strict=True)]
@@ -262,17 +262,29 @@ def chain_matmul(*matrices: Any) -> Any:
     """The product of several matrices, in the order with the fewest multiplications. An older form of `multi_dot`."""
     if not matrices:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")
-    arrays = [array_of("chain_matmul", matrix, "matrices", i) for i, matrix in enumerate(matrices, 1)]
-    for i, array in enumerate(arrays):
+    arrays = arrays_of(matrices)
+    for array in arrays:
         if array.ndim != 2:
             raise RuntimeError(f"Tensor dimension is {array.ndim}, expected 2 instead.")
-        if i and arrays[i - 1].shape[1] != array.shape[0]:
-            raise RuntimeError(f"multi_dot(): tensors {i - 1} and {i} with shapes {[*arrays[i - 1].shape]} and "
-                               f"{[*array.shape]} cannot be multiplied")
+    check_chain(arrays)
     if len(matrices) == 1:
         return matrices[0].clone()
     product = in_best_order(matrices)
     return product.view(product._array.shape)
+
+
+def check_chain(arrays: list[Any]) -> None:
+    """Raises RuntimeError if a matrix cannot be multiplied by the next."""
+    first = arrays[0].dtype
+    for i, array in enumerate(arrays):
+        if array.ndim != 2:
+            raise RuntimeError(f"multi_dot(): tensor {i} must be 2D but got {array.ndim}D")
+        if array.dtype is not first:
+            raise RuntimeError(f"multi_dot(): all tensors must have be the same dtype but tensor 0 is "
+                               f"{C_NAMES[first.name]} and tensor {i} {C_NAMES[array.dtype.name]}")
+        if i and arrays[i - 1].shape[1] != array.shape[0]:
+            raise RuntimeError(f"multi_dot(): tensors {i - 1} and {i} with shapes {[*arrays[i - 1].shape]} and "
+                               f"{[*array.shape]} cannot be multiplied")
 
 
 def in_best_order(matrices: Sequence[Any]) -> Any:

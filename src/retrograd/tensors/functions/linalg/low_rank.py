@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....foundations.dtypes import C_NAMES
+from ....foundations.errors import noted
 from ...recording.public import public
 from ...state.base import TensorBase
 from ..creation.random import randn
@@ -107,15 +108,18 @@ def lobpcg(A: TensorBase, k: int | None = None, B: TensorBase | None = None, X: 
     k = (1 if X is None else X.shape[-1]) if k is None else k
     n = (k if n is None else n) if X is None else X.shape[-1]
     if m < 3 * n:
-        raise ValueError(f"LOBPCG algorithm is not applicable when the number of A rows (={m}) is smaller than 3 x the "
-                         f"number of requested eigenpairs (={n}). Take torch.linalg.eigh.")
+        raise noted(
+            ValueError(f"LOBPCG algorithm is not applicable when the number of A rows (={m}) is smaller than 3 x the "
+                       f"number of requested eigenpairs (={n})"),
+            instead="take torch.linalg.eigh")
     if X is not None and X.shape != (*A.shape[:-1], n):
         raise AssertionError(f"X shape mismatch: got {X.shape}, expected {(*A.shape[:-1], n)}")
     for name, matrix, wanted in (("A", A, A.is_floating_point()), ("B", B, B is None or B.dtype is A.dtype)):
         if matrix is not None and not wanted:
             other = "float" if name == "A" else C_NAMES[A.dtype.name]
-            raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {C_NAMES[matrix.dtype.name]} != "
-                               f"{other}. Convert {name} with .to(…).")
+            raise noted(
+                RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {C_NAMES[matrix.dtype.name]} != "
+                             f"{other}"), instead=f"convert {name} with .to(…)")
     factor = None
     if B is not None:                                        # with B = L L^T, L^-1 A L^-T is symmetric too
         factor = linalg_cholesky(B)

@@ -21,7 +21,7 @@ from ....ops import basic, shape
 from ....ops.linalg import matrix as ops
 from ...recording.calls import recorded
 from ...recording.out_rules import EXACT, FREE, Rule, rule
-from ...recording.public import methods, public
+from ...recording.public import methods, public, renamed
 from ...state.base import TensorBase, plain, requires
 from ...state.dispatch import DISPATCH
 
@@ -316,4 +316,5 @@ def operator_rmatmul(self: Any, other: Any) -> Any:
 NUMPY: dict[Any, Callable[..., Any]] = {np.matmul: matmul, np.vdot: vdot, np.trace: trace, np.outer: outer}
 
 
-methods(operator_matmul, operator_rmatmul, ger=outer)
+ger = renamed(outer, "ger")
+methods(operator_matmul, operator_rmatmul, ger=ger)

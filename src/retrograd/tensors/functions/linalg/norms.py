@@ -195,7 +195,8 @@ def frobenius_norm(input: TensorBase, dim: Dims, keepdim: bool = False) -> Any:
     if len(dims) > 2:
         raise RuntimeError(f"Expected at most 2 dimensions, but got {len(dims)} dimensions instead.")
     if letter(array.dtype) not in "fc":
-        raise RuntimeError("norm(): input dtype should be either floating point or complex")
+        raise RuntimeError("norm(): input dtype should be either floating point or complex. Got "
+                           f"{torch_dtype.of[array.dtype].legacy} instead.")
     return ops.frobenius(input, 2, axes_of("frobenius_norm", dim, array.ndim), flag("frobenius_norm", keepdim), None)
 
 
@@ -280,7 +281,7 @@ def dist(input: TensorBase, other: TensorBase, p: float = 2) -> Any:
     p = float(number("dist", "p", 3, p))
     sentence = clash(x.shape, y.shape)
     if sentence is not None:
-        raise RuntimeError(f"{sentence}. dist got {[*x.shape]}, {[*y.shape]}.")
+        raise noted(RuntimeError(sentence), given=f"{[*x.shape]} and {[*y.shape]}")
     if (p < 0 or p == math.inf) and 0 in (*x.shape, *y.shape):
         raise RuntimeError(f"linalg.vector_norm cannot compute the {p:g} norm on an empty tensor because the operation "
                            "does not have an identity")

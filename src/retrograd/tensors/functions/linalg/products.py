@@ -25,7 +25,7 @@ from ..elementwise.elementary import conj, imag, real, sqrt
 from ..shapes.joining import cat
 from ..shapes.rearranging import diagonal
 from ..sums import sum as total
-from .contraction import OUT_OF_CHAIN, in_best_order
+from .contraction import OUT_OF_CHAIN, check_chain, in_best_order
 from .determinants import linalg_inv as inv
 from .matrix import matmul, mm, vdot
 from .matrix_checks import check_floating, check_same, matrices
@@ -52,24 +52,10 @@ def multi_dot(tensors: Sequence[Any], *, out: TensorBase | None = None) -> Any:
         matrices[0] = tensors[0].unsqueeze(0)
     if column:
         matrices[-1] = tensors[-1].unsqueeze(-1)
-    _check_chain([m._array for m in matrices])
+    check_chain([m._array for m in matrices])
     product = in_best_order(matrices)
     shape = product._array.shape
     return product.view(shape[row : len(shape) - column])
-
-
-def _check_chain(arrays: list[Any]) -> None:
-    """Raises RuntimeError if a matrix cannot be multiplied by the next."""
-    first = arrays[0].dtype
-    for i, array in enumerate(arrays):
-        if array.ndim != 2:
-            raise RuntimeError(f"multi_dot(): tensor {i} must be 2D but got {array.ndim}D")
-        if array.dtype is not first:
-            raise RuntimeError(f"multi_dot(): all tensors must have be the same dtype but tensor 0 is "
-                               f"{C_NAMES[first.name]} and tensor {i} {C_NAMES[array.dtype.name]}")
-        if i and arrays[i - 1].shape[1] != array.shape[0]:
-            raise RuntimeError(f"multi_dot(): tensors {i - 1} and {i} with shapes {[*arrays[i - 1].shape]} and "
-                               f"{[*array.shape]} cannot be multiplied")
 
 
 _UNSAFE = "matrix_power: Expected result to be safely castable from {result} dtype, but got result with dtype {out}"

@@ -86,12 +86,16 @@ def _check_offsets(rows: int, mode: int, starts: Array, index: Array) -> Any:
     count = index.size
     if starts.size and starts[0]:
         raise RuntimeError("offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
-                           f"position 0. However, got {starts[0]}")
+                           f"position 0. However, got {starts[0]}\n"
+                           f"[ torch.{torch_dtype.of[starts.dtype].legacy}Tensor{{}} ]")
     if starts.size and starts[-1] > count:
         raise RuntimeError(f"offsets[-1] can not be greater than input's length {count} but got offsets[-1] of "
                            f"{starts[-1]}")
     if np.any(starts[1:] < starts[:-1]):
-        raise RuntimeError("Expected i < index_size to be true, but got false. Offsets must not decrease.")
+        raise noted(
+            RuntimeError("Expected i < index_size to be true, but got false.  (Could this error message be improved?  "
+                         "If so, please report an enhancement request to PyTorch.)"),
+            because="offsets must not decrease")
     if not within(index, rows):
         place = int(np.flatnonzero((index < 0) | (index >= rows))[0])
         if mode == kernels.MAX:

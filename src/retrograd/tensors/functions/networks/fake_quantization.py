@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import F32, Array, dtype as torch_dtype, float32, int32, int64, letter, require
+from ....foundations.errors import noted
 from ....kernels.networks import fake_quantization as kernels
 from ....ops.basic import check_values
 from ....ops.framework import Op
@@ -27,8 +28,9 @@ _per_channel, _observed = recorded(ops.per_channel), recorded(ops.observed)
 
 def _check_ends(least: int, largest: int) -> None:
     if least > largest:
-        raise RuntimeError("`quant_min` should be less than or         equal to `quant_max`. They are "
-                           f"{least} and {largest}.")
+        raise noted(
+            RuntimeError("`quant_min` should be less than or         equal to `quant_max`."),
+            because=f"they are {least} and {largest}")
 
 
 def _check(x: TensorBase, kernel: str, op: Op, *constants: Any) -> None:
@@ -36,8 +38,10 @@ def _check(x: TensorBase, kernel: str, op: Op, *constants: Any) -> None:
     require(letter(x._array.dtype) == "f" and x._array.dtype.itemsize > 1, kernel, x._array.dtype)
     for name, constant in zip(("scale", "zero_point"), constants):
         if requires(constant):
-            raise RuntimeError(f"The function '{op.name}' is not differentiable with respect to argument '{name}'. "
-                               "This input cannot have requires_grad True. Use .detach().")
+            raise noted(
+                RuntimeError(f"The function '{op.name}' is not differentiable with respect to argument '{name}'. "
+                             "This input cannot have requires_grad True."),
+                instead="use .detach()")
 
 
 def _one(x: TensorBase, dtype: torch_dtype) -> Any:
@@ -110,8 +114,9 @@ def fake_quantize_per_channel_affine(input: TensorBase, scale: TensorBase, zero_
     if axis >= x.ndim or axis < -x.ndim:
         axis_of("fake_quantize_per_channel_affine", axis, x.ndim)
     if axis < 0 or scales.size != x.shape[axis]:
-        raise RuntimeError("dimensions of scale and zero-point are not consistent with input tensor: the axis has "
-                           f"{x.shape[axis]} channels, counted from the first dimension.")
+        raise noted(
+            RuntimeError("dimensions of scale and zero-point are not consistent with input tensor"),
+            because=f"the axis has {x.shape[axis]} channels, counted from the first dimension")
     _check_ends(quant_min, quant_max)
     if zeros.dtype.kind == "i":
         check_values(zeros, _refuse_outside, quant_min, quant_max)

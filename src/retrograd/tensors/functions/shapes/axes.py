@@ -12,7 +12,7 @@ from ....ops import shape as ops
 from ....tensors.state.base import TensorBase
 from ...arguments.dims import array_of, axis_of
 from ...recording.calls import recorded
-from ...recording.public import methods, public, public_property
+from ...recording.public import methods, public, public_property, renamed
 from .shape import sizes_of
 
 _permute, _transpose, _t = recorded(ops.permute), recorded(ops.transpose), recorded(ops.t)
@@ -46,7 +46,7 @@ def permute(input: TensorBase, *order: Any, dims: Any = None) -> Any:
                            f"len(dims) = {len(order)}")
     axes = tuple([axis_of("permute", d, ndim) for d in order])
     if len({*axes}) < len(axes):
-        raise RuntimeError(f"permute(): duplicate dims are not allowed. Got {[*order]}.")
+        raise noted(RuntimeError("permute(): duplicate dims are not allowed."), given=f"{[*order]}")
     return _permute(input, axes)
 
 
@@ -71,7 +71,7 @@ def movedim(input: TensorBase, source: Any, destination: Any) -> Any:
     return _permute(input, tuple(order))
 
 
-moveaxis = movedim
+moveaxis = renamed(movedim, "moveaxis")
 
 
 @public("t(Tensor input)", method=True)

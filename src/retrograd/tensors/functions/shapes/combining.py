@@ -12,7 +12,7 @@ from ....foundations.dtypes import I64, letter
 from ....foundations.errors import noted
 from ....ops import joining as ops, shape as shape_ops
 from ....ops.scans import cumprod
-from ...arguments.dims import as_int
+from ...arguments.dims import arrays_of, as_int
 from ...arguments.options import contiguous_format
 from ...recording.out_rules import rule
 from ...recording.public import public
@@ -21,12 +21,6 @@ from ..indexing.masking import masked_select
 from .joining import cat, stack
 from .rearranging import diag_embed, flip, meshgrid
 from .shape import clone, expand, flatten, unsqueeze
-
-
-def _all_tensors(tensors: tuple[Any, ...]) -> None:
-    for i, x in enumerate(tensors):
-        if not isinstance(x, TensorBase):
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
 
 
 @public()
@@ -41,7 +35,7 @@ def block_diag(*tensors: Any) -> Any:
             [0, 0, 3],
             [0, 0, 4]])
     """
-    _all_tensors(tensors)
+    arrays_of(tensors)
     for i, x in enumerate(tensors):
         if x._array.ndim > 2:
             raise RuntimeError("torch.block_diag: Input tensors must have 2 or fewer dimensions. "
@@ -68,7 +62,7 @@ def cartesian_prod(*tensors: Any) -> Any:
             [2, 3],
             [2, 4]])
     """
-    _all_tensors(tensors)
+    arrays_of(tensors)
     if not tensors:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     for x in tensors:

@@ -31,7 +31,7 @@ from ....kernels.layout import (
 from ....ops import shape as ops
 from ....ops.framework import Op
 from ...arguments import options
-from ...arguments.dims import array_of, axes_of, axis_of, kind_of
+from ...arguments.dims import array_of, as_int, axes_of, axis_of, kind_of
 from ...recording.inplace import check_writable, written
 from ...recording.nodes import new_node
 from ...recording.public import methods, public
@@ -47,7 +47,7 @@ Geometry = tuple[tuple[int, ...], tuple[int, ...], int]
 
 # By strides
 
-@public(method=True)
+@public("as_strided(Tensor input, ints size, ints stride, int storage_offset=None)", method=True)
 def as_strided(input: TensorBase, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
     """A view of the tensor's memory with other strides. Without `storage_offset` it starts where the tensor starts.
 
@@ -72,7 +72,7 @@ def geometry_of(name: str, array: Array, size: Any, stride: Any, offset: Any) ->
                             f"{kind_of(value)}")
     sizes, strides = sizes_of(name, (size,)), sizes_of(name, (stride,), "stride")
     own, owner = offset_of(array), owner_of(array)
-    start = own if offset is None else int(offset)
+    start = own if offset is None else as_int(name, offset, "storage_offset")
     if len(sizes) != len(strides):
         raise noted(
             RuntimeError("mismatch in length of strides and shape"),

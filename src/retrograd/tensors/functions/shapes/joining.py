@@ -10,10 +10,11 @@ import numpy as np
 from ....foundations.dtypes import dtype as torch_dtype
 from ....ops import joining as ops
 from ....ops.indexing.indexing import slice_
-from ...arguments.dims import array_of, as_int, axis_of, bounds
+from ...arguments.checking import refusal
+from ...arguments.dims import array_of, arrays_of, as_int, axis_of, bounds
 from ...recording.calls import recorded
 from ...recording.out_rules import APART, UNJOINABLE, rule
-from ...recording.public import public
+from ...recording.public import public, renamed
 from ...state.base import TensorBase, numbers_in
 from .shape import flatten, reshape, sizes_of, unsqueeze, view
 
@@ -36,15 +37,6 @@ def _sequence(name: str, tensors: Any) -> Any:
     return tensors
 
 
-def _arrays(tensors: Any) -> list[Any]:
-    """The arrays of tensors. Raises TypeError for anything else among them."""
-    try:
-        return [x._array for x in tensors]
-    except AttributeError:
-        i, x = next((i, x) for i, x in enumerate(tensors) if not isinstance(x, TensorBase))
-        raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}") from None
-
-
 @public("cat(Tensors tensors, int dim=0, out)", out=rule(uncastable=UNJOINABLE, error=TypeError, overlap=APART))
 def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
     """The tensors one after another along `dim`, in their common dtype.
@@ -58,7 +50,7 @@ def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
     """
     if isinstance(tensors, (tuple, list)) and not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
-    arrays = _arrays(_sequence("cat", tensors))
+    arrays = arrays_of(_sequence("cat", tensors))
     ndim = arrays[0].ndim
     if ndim <= 1:
         for i, a in enumerate(arrays):
@@ -69,7 +61,7 @@ def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
     return _cat(tensors, axis_of("cat", dim, ndim))
 
 
-concat = concatenate = cat
+concat, concatenate = renamed(cat, "concat"), renamed(cat, "concatenate")
 
 
 @public("stack(Tensors tensors, int dim=0, out)", out=rule(uncastable=UNJOINABLE, error=TypeError, overlap=APART))
@@ -83,7 +75,7 @@ def stack(tensors: Sequence[Any], dim: int = 0) -> Any:
     tensor([[1, 2],
             [3, 4]])
     """
-    ndim = _arrays(_sequence("stack", tensors))[0].ndim + 1
+    ndim = arrays_of(_sequence("stack", tensors))[0].ndim + 1
     return _stack(tensors, axis_of("stack", dim, ndim))
 
 
@@ -271,9 +263,14 @@ def _three_dims(x: TensorBase) -> Any:
 def _at_least(name: str, least: Callable[[Any], Any], about: str) -> Callable[..., Any]:
     """The function atleast_1d, atleast_2d or atleast_3d, of one tensor or of several."""
 
+    ways = f"{name}(Tensor input)", f"{name}(Tensors tensors)"
+
     @public(name=name, doc=f"Each tensor with at least {about}.")
     def function(*tensors: Any) -> Any:
         given = tensors[0] if len(tensors) == 1 else tensors
+        refused = None if isinstance(given, TensorBase) else refusal(ways, (given,), {})
+        if refused is not None:
+            raise refused
         return tuple([least(x) for x in given]) if isinstance(given, (tuple, list)) else least(given)
 
     return function
@@ -309,7 +306,7 @@ vstack = _stack_along("vstack", 0, _two_dims, "one below the other: along the fi
 dstack = _stack_along("dstack", 2, _three_dims, "one behind the other: along the third dimension. See `atleast_3d`")
 column_stack = _stack_along("column_stack", 1, _column, "side by side: along the second dimension. Vectors count as "
                                                         "columns")
-row_stack = vstack
+row_stack = renamed(vstack, "row_stack")
 
 
 # NumPy's functions on tensors

@@ -10,7 +10,7 @@ import numpy as np
 from ....foundations.dtypes import Array, unimplemented
 from ....foundations.errors import noted, warn
 from ....ops import joining, shape as ops, view_copies
-from ...arguments.dims import array_of, as_int, axes_of, axis_of
+from ...arguments.dims import array_of, arrays_of, as_int, axes_of, axis_of, kind_of
 from ...arguments.options import contiguous_format
 from ...arguments.size import Size
 from ...recording.calls import recorded
@@ -96,7 +96,7 @@ def triu(call: Call, input: TensorBase, diagonal: int = 0) -> Any:
     return call(joining.triu, input, diagonal)
 
 
-@public(method=True)
+@public("unfold(Tensor input, int dimension, int size, int step)", method=True, bound=True)
 def unfold(input: TensorBase, dimension: int, size: int, step: int) -> Any:
     """A view of all windows of `size` elements along a dimension, `step` elements apart.
 
@@ -123,7 +123,7 @@ def unfold(input: TensorBase, dimension: int, size: int, step: int) -> Any:
 
 # Repeated
 
-@public(method=True)
+@public("repeat(Tensor input, ints repeats)", method=True, bound=True)
 def repeat(input: TensorBase, *counts: Any, repeats: Any = None) -> Any:
     """A new tensor that repeats `input` as often as `repeats` says for each dimension.
 
@@ -191,8 +191,9 @@ def _places(counts: Array, output_size: int | None) -> Any:
     """The index of each count, as often as the count says. Raises RuntimeError if these are not `output_size`."""
     places = np.repeat(np.arange(counts.size), _checked_counts(counts))
     if output_size not in (None, places.size):
-        raise RuntimeError(f"allocated size does not match required size: output_size is {output_size}, and the counts "
-                           f"add up to {places.size}")
+        raise noted(
+            RuntimeError("allocated size does not match required size"),
+            because=f"output_size is {output_size}, and the counts add up to {places.size}")
     return places
 
 
@@ -299,10 +300,12 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
     if indexing is None:
         warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
              UserWarning)
+    elif not isinstance(indexing, str):
+        raise TypeError(f"meshgrid(): argument 'indexing' must be str, not {kind_of(indexing)}")
     elif indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
-    for x in given:
-        if array_of("meshgrid", x, "tensors").ndim > 1:
+    for x, array in zip(given, arrays_of(given)):
+        if array.ndim > 1:
             raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x!r}")
     if len({x._array.dtype for x in given}) > 1:
         raise noted(

@@ -15,7 +15,7 @@ from ....kernels.shape import StrideError, common_shape
 from ....ops import shape as ops
 from ....ops.basic import clone as _clone_op
 from ....tensors.state.base import TensorBase
-from ...arguments.dims import array_of, as_int, axes_of, axis_of, kind_of
+from ...arguments.dims import array_of, arrays_of, as_int, axes_of, axis_of, kind_of
 from ...arguments.options import lies_in, order_in
 from ...recording.calls import recorded
 from ...recording.public import public
@@ -68,7 +68,7 @@ def _checked_sizes(name: str, size: Any) -> tuple[int, ...]:
 
 # The same elements in another shape
 
-@public(method=True)
+@public("view(Tensor input, dtype dtype)", "view(Tensor input, ints size)", method=True, bound=True)
 def view(input: TensorBase, *shape: Any, size: Any = None, dtype: torch_dtype | None = None) -> Any:
     """A view of the same memory in another shape; with a dtype, a view of the same bytes in that dtype.
 
@@ -163,7 +163,7 @@ def unflatten(input: TensorBase, dim: int, sizes: Sequence[int]) -> Any:
     if not parts:
         raise RuntimeError("unflatten: sizes must be non-empty")
     if not shape:
-        raise RuntimeError("unflatten got an unexpected error: a tensor without dimensions has no dim to unflatten")
+        raise RuntimeError("unflatten got an unexpected error:\nDimension specified as 0 but tensor has no dimensions")
     if parts.count(-1) == 1 and (known := -math.prod(parts)):
         parts = tuple([shape[axis] // known if n == -1 else n for n in parts])
     if math.prod(parts) != shape[axis]:
@@ -229,7 +229,7 @@ def unsqueeze(input: TensorBase, dim: int) -> Any:
 
 # Repeated without copies
 
-@public(method=True)
+@public("expand(Tensor input, ints size, *, bool implicit=False)", method=True, bound=True)
 def expand(input: TensorBase, *sizes: Any, size: Any = None, implicit: bool = False) -> Any:
     """A view that repeats the tensor along new leading dimensions and dimensions of size 1. A size of -1 stays.
 
@@ -281,7 +281,7 @@ def broadcast_to(input: TensorBase, *sizes: Any, size: Any = None) -> Any:
 def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
     """Each tensor as a view of the shape that they all broadcast to."""
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
-    arrays = [array_of("broadcast_tensors", x, "tensors") for x in given]
+    arrays = arrays_of(given)
     common = common_shape(*[array.shape for array in arrays])
     return tuple([x if array.shape == common else _expand(x, expanded(array, common))
                   for x, array in zip(given, arrays)])

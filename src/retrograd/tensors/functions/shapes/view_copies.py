@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ....foundations.dtypes import C_NAMES, dtype as torch_dtype
+from ....foundations.errors import noted
 from ....foundations.modes import local
 from ....graph.versions import new_lineage
 from ....ops import basic, view_copies as ops
@@ -70,8 +71,9 @@ def _copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
             return plain(basic.clone.run(shown._array, "C"))
         op, given, _ = taken.replay.args
         if name in _REAL and shown._array.dtype.kind == "c" and local.thread.grad and requires(input):
-            raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype. "
-                               "The view itself does.")
+            raise noted(
+                RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype."),
+                instead="take the view itself, which has a gradient")
         return ops.COPIES[op](input, *given)
 
     def into_parts(input: TensorBase, *options: Any, out: Any = None, **named: Any) -> TensorBase | Any:

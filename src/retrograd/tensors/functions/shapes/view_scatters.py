@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ....foundations.errors import noted
 from ....kernels.layout import steps
 from ....ops.indexing import indexing as ops
 from ...arguments.dims import array_of, as_int, axis_of, bounds
@@ -93,7 +94,7 @@ def fill_diagonal_(self: TensorBase, fill_value: Any, wrap: bool = False) -> Ten
     if len(shape) < 2:
         raise RuntimeError("dimensions must larger than 1")
     if len(shape) > 2 and len({*shape}) > 1:
-        raise RuntimeError(f"all dimensions of input must be of equal length. Got {[*shape]}.")
+        raise noted(RuntimeError("all dimensions of input must be of equal length"), because=f"got {[*shape]}")
     start, size = self.storage_offset(), min(shape[:2])
     fill_(as_strided(self, (size,), (sum(by),), start), fill_value)
     if wrap and len(shape) == 2 and shape[0] > shape[1] + 1:

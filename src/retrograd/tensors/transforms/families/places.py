@@ -25,7 +25,7 @@ from ....ops.networks.activations import threshold_backward
 from ....ops.shape import expand, permute
 from ..batched import is_array, is_batched, shown
 from ..levels import constant
-from ..refusals import MASK
+from ..refusals import MASK, unbatched
 from .operands import Rule, as_shape, by_alignment, first, flat_rows, in_line, one_by_one, rules, scaled, with_axes
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _index(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     x, indices = args
     keys = _Keys(level, indices, x.ndim)
     if not keys.fits:
-        raise RuntimeError(MASK)
+        raise unbatched(MASK)
     return keys.as_sample(op.run(first(x, level), keys.indices))
 
 

@@ -10,7 +10,7 @@ from ....ops.indexing import indexing, scattering, segments, sorting
 from ....ops.linalg import norms, solving
 from ....ops.networks import ctc, embedding, fake_quantization, losses, normalization
 from ..batched import is_batched
-from ..refusals import SELECTED, of_any_shape
+from ..refusals import SELECTED, of_any_shape, unbatched
 from .operands import Rule, one_by_one, rules
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 def _of_any_shape(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     """An operator whose results differ in shape from sample to sample."""
-    raise RuntimeError(of_any_shape("where" if op is sorting.nonzero_columns else op.name))
+    raise unbatched(of_any_shape("where" if op is sorting.nonzero_columns else op.name))
 
 
 def _masked_select(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     if is_batched(args[1], level):
-        raise RuntimeError(SELECTED)
+        raise unbatched(SELECTED)
     return NotImplemented
 
 
