@@ -126,14 +126,18 @@ def _of_sums(node: Node) -> list[Any]:
     return [node.call("flip.default", turned, [dim])._array]
 
 
-def _of_masked(node: Node) -> list[Any]:
+def _of_masked(node: Node) -> list[Any] | None:
+    """The gradient of a tensor whose masked elements a number replaces."""
+    if node.op.arity != 2:
+        return None
     return [node.call("masked_fill.Scalar", node.g, node.value("mask"), 0)._array, None]
 
 
 COMPOSED: dict[str, Callable[[Node], list[Any] | None]] = {
     "bmm": _of_stacks, "cat": _of_join, "cumsum": _of_sums, "gather": _of_gather, "index": _of_index,
-    "index_select": _of_index_select, "mean": _of_mean, "mm": _of_product, "pow": _of_power, "squeeze": _of_squeeze,
-    "stack": _of_stack, **dict.fromkeys(("kthvalue", "max", "median", "min", "sort", "topk"), _of_chosen)}
+    "index_select": _of_index_select, "masked_fill": _of_masked, "mean": _of_mean, "mm": _of_product,
+    "pow": _of_power, "square": _of_power, "squeeze": _of_squeeze, "stack": _of_stack,
+    **dict.fromkeys(("kthvalue", "max", "median", "min", "sort", "topk"), _of_chosen)}
 
 
 def composed(node: Node) -> list[Any] | None:
