@@ -47,7 +47,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("autograd",),
     ("nn", "optim", "serialization", "utils", "distributed", "amp"),
     ("compilation",),
-    ("library", "viz", "command.imports"),
+    ("dispatch", "library", "utils._mode_utils", "utils._python_dispatch", "viz", "command.imports"),
     PLAIN,
     *KNOWING,
     ("", "distributions", "wiring"),

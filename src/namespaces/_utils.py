@@ -17,6 +17,7 @@ from .serialization.rebuilding import (
     _rebuild_tensor,
     _rebuild_tensor_v2,
     _rebuild_tensor_v3,
+    _rebuild_wrapper_subclass,
 )
 from .tensors.functions.shapes.joining import cat
 from .tensors.tensor import Tensor
@@ -25,8 +26,8 @@ from .utils.caught import ExceptionWrapper, KeyErrorMessage
 __all__ = ["ExceptionWrapper", "KeyErrorMessage", "_element_size", "_flatten_dense_tensors",
            "_get_available_device_type", "_get_device_module", "_rebuild_meta_tensor_no_storage",
            "_rebuild_parameter", "_rebuild_parameter_with_state", "_rebuild_sparse_tensor", "_rebuild_tensor",
-           "_rebuild_tensor_v2", "_rebuild_tensor_v3", "_reorder_tensors_as", "_take_tensors",
-           "_unflatten_dense_tensors"]
+           "_rebuild_tensor_v2", "_rebuild_tensor_v3", "_rebuild_wrapper_subclass", "_reorder_tensors_as",
+           "_take_tensors", "_unflatten_dense_tensors"]
 if not TYPE_CHECKING:
     __getattr__, __dir__ = missing(__name__, __all__)
 

@@ -21,6 +21,7 @@ from .graph.faults import Earlier
 from .graph.hooks import USER_HOOKS
 from .graph.node import SavedReader
 from .ops import _Core
+from .tensors.face.subclassing import Wrapping
 from .tensors.interim import Interim, by_elements
 from .tensors.recording import calls, hooks, saved_values
 from .tensors.state.dispatch import DISPATCH
@@ -45,7 +46,9 @@ def wire() -> None:
     DISPATCH.refused = _refused
     Meta.tools = staticmethod(_meta)
     Compiler.compile = staticmethod(_compile)
+    Wrapping.begin, Wrapping.make = staticmethod(_begin_dispatch), staticmethod(_make_wrapper)
     _Core.function = staticmethod(_function)
+    _Core.called, _Core.overloads, _Core.schema = staticmethod(_called), staticmethod(_overloads), staticmethod(_schema)
 
 
 def _refused(function: Any, found: list[Any], mode: Any) -> TypeError:
@@ -67,6 +70,26 @@ def _meta() -> ModuleType:
 
 def _compile(*args: Any, **kwargs: Any) -> Any:
     return reached("compilation.asking").compile(*args, **kwargs)
+
+
+def _begin_dispatch() -> None:
+    reached("dispatch.modes").begin()
+
+
+def _make_wrapper(*args: Any, **options: Any) -> Any:
+    return reached("dispatch.wrappers").make_wrapper_subclass(*args, **options)
+
+
+def _called(overload: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return reached("dispatch.implementations").called(overload, args, kwargs)
+
+
+def _overloads(name: str) -> Any:
+    return reached("dispatch.core").overloads(name)
+
+
+def _schema(overload: Any) -> Any:
+    return reached("dispatch.core").schema_of(overload)
 
 
 @cache

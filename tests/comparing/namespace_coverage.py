@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import retrograd
-from retrograd.foundations.names import _table, remedies
+from retrograd.foundations.names import _table, only_refuses, remedies
 
 # Why names are missing. The first pattern that matches the whole name gives the reason.
 REASONS: dict[str, str] = {
@@ -45,19 +45,28 @@ REASONS: dict[str, str] = {
 
 
 class Coverage(NamedTuple):
-    """A namespace: PyTorch's names without modules, those that retrograd has, and PyTorch's modules that it lacks."""
+    """A namespace: PyTorch's names without modules, those that retrograd lacks, and PyTorch's modules that it lacks.
+
+    The names that `refusing` lists can be imported, and their calls raise NotImplementedError.
+    """
 
     space: str
     listed: list[str]
     absent: list[str]
     modules: list[str]
     absent_modules: list[str]
+    refusing: list[str]
     part: str = ""                                           # what is counted of the namespace, if it is not all
 
     @property
     def share(self) -> float:
         """The share of the names that retrograd has, in per cent."""
-        return 100 * (1 - len(self.absent) / len(self.listed)) if self.listed else 100.0
+        return 100 * self.have / len(self.listed) if self.listed else 100.0
+
+    @property
+    def have(self) -> int:
+        """How many names retrograd has, of those that do more than refuse."""
+        return len(self.listed) - len(self.absent) - len(self.refusing)
 
 
 def _home(space: str) -> Any:
@@ -87,6 +96,7 @@ def coverage(space: str, bound: bool = False) -> Coverage:
     names = [name for name in names if name not in modules and (name in apart) == bound]
     absent = [n for n in modules if not hasattr(home, n) and not _is_file(home, n)]
     return Coverage(space, names, [n for n in names if not hasattr(home, n)], modules, absent,
+                    [n for n in names if only_refuses(getattr(home, n, None))],
                     "classes that torch._C binds" if bound else "")
 
 
@@ -116,7 +126,8 @@ def rows() -> Iterator[tuple[str, str]]:
         for name in one.absent:
             grouped.setdefault(reason(f"{one.space}.{name}"), []).append(name)
         said = "; ".join(f"{why or 'others'}: {_shown(names)}" for why, names in grouped.items())
-        have, below = len(one.listed) - len(one.absent), len(one.modules) - len(one.absent_modules)
-        counts = f"{have} of {len(one.listed)} names ({one.share:.1f} %)"
+        below = len(one.modules) - len(one.absent_modules)
+        counts = f"{one.have} of {len(one.listed)} names ({one.share:.1f} %)"
         counts += f", {below} of {len(one.modules)} modules" if one.modules else ""
+        counts += f"; only refuse: {_shown(one.refusing)}" if one.refusing else ""
         yield one.space + (f": {one.part}" if one.part else ""), counts + (f"; missing: {said}" if said else "")

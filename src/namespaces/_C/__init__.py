@@ -18,6 +18,7 @@ from ..tensors.arguments.size import Size
 from ..tensors.recording.overriding import (
     DisableTorchFunction,
     DisableTorchFunctionSubclass,
+    disabled_torch_dispatch_impl as _disabled_torch_dispatch_impl,
     disabled_torch_function_impl as _disabled_torch_function_impl,
     local as _overriding,
 )
@@ -29,15 +30,18 @@ PyTorchFileReader = refused_class("torch._C.PyTorchFileReader")
 __all__ = [
     "DisableTorchFunction", "DisableTorchFunctionSubclass", "Generator", "PyTorchFileReader", "Size",
     "TensorBase", "_LinAlgError", "_WeakTensorRef", "_TensorBase", "_TensorMeta", "_VariableFunctions",
-    "_VariableFunctionsClass", "_are_functorch_transforms_active", "_disabled_torch_function_impl",
-    "_get_tracing_state", "_is_torch_function_mode_enabled", "_jit_override_can_fuse_on_cpu",
-    "_jit_override_can_fuse_on_gpu", "_jit_set_bailout_depth", "_jit_set_nvfuser_enabled",
+    "_VariableFunctionsClass", "_are_functorch_transforms_active", "_disabled_torch_dispatch_impl",
+    "_disabled_torch_function_impl", "_get_tracing_state", "_is_torch_function_mode_enabled",
+    "_jit_override_can_fuse_on_cpu", "_jit_override_can_fuse_on_gpu",
+    "_jit_set_bailout_depth", "_jit_set_nvfuser_enabled",
     "_jit_set_profiling_executor", "_jit_set_profiling_mode", "_jit_set_texpr_fuser_enabled",
     "_log_api_usage_once", "device", "dtype", "is_grad_enabled", "layout", "memory_format",
 ]
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = late(__name__, __all__, inside({
-        "": "_functions _functorch _nn", "_keys": "DispatchKey DispatchKeySet _ExcludeDispatchKeyGuard"}, __name__))
+    __getattr__, __dir__ = late(__name__, __all__, {
+        **inside({"": "_functions _functorch _nn", "_keys": "DispatchKey DispatchKeySet _ExcludeDispatchKeyGuard"},
+                 __name__),
+        **inside({"dispatch.modes": "_DisableTorchDispatch"})})
 
 
 class _WeakTensorRef:

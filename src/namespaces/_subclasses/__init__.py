@@ -1,4 +1,4 @@
-"""torch._subclasses: tensors without numbers, which PyTorch's compiler uses. retrograd has none."""
+"""torch._subclasses: tensors without numbers, which find the sizes of results."""
 
 from typing import TYPE_CHECKING
 

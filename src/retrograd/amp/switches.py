@@ -228,7 +228,7 @@ def cast_to(target: torch_dtype, value: Any) -> Any:
         state = _local.state
         if d is not F32 or target is float32 or not (state.caching and stands_as_leaf(value) and value.requires_grad):
             return to(value, target)
-        if value._meta is not None and value._meta.base is not None:
+        if value._grad_meta is not None and value._grad_meta.base is not None:
             return to(value, target)
         held = state.cache.get(id(value))
         if held is None:

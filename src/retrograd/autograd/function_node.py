@@ -64,7 +64,7 @@ class FunctionNode(Node):
         grad = local.thread.grad
         for arg in args:
             if isinstance(arg, TensorBase):
-                edge = arg._edge if arg._meta is None else edge_of(arg) if grad else None
+                edge = arg._edge if arg._grad_meta is None else edge_of(arg) if grad else None
                 edges.append(edge)
                 needs.append(edge is not None or (not grad and requires(arg)))
                 tensors.append(True)

@@ -75,7 +75,7 @@ def _check_saved(to_save: Any) -> None:
                 TypeError(f"save_for_backward can only save variables, but argument {i} is of "
                           f"type {type(tensor).__name__}"), "context#save-for-backward-takes-tensors",
                 instead="keep other values as attributes of ctx")
-        if tensor is not None and tensor._meta is not None and tensor._meta.inference:
+        if tensor is not None and tensor._grad_meta is not None and tensor._grad_meta.inference:
             raise saved()
 
 
@@ -107,7 +107,7 @@ def finished(node: FunctionNode, args: Sequence[Any], raw: tuple[Any, ...], reco
 
 def _is_new(out: TensorBase, args: Sequence[Any]) -> bool:
     """Whether an output is a tensor as any operation makes it: not an input, a view, a leaf or a constant."""
-    if not isinstance(out, TensorBase) or out._meta is not None or out._array.dtype not in DIFFERENTIABLE:
+    if not isinstance(out, TensorBase) or out._grad_meta is not None or out._array.dtype not in DIFFERENTIABLE:
         return False
     return id(out) not in map(id, args)
 
@@ -128,11 +128,11 @@ def _outputs(node: FunctionNode, args: Sequence[Any], raw: tuple[Any, ...], mark
             differentiable += 1
         if is_dirty and edge is not None:
             _modified(out, edge, is_input, len(raw))
-        elif edge is None or is_input or out._meta is not None:
+        elif edge is None or is_input or out._grad_meta is not None:
             out = _placed(out, edge, is_input, is_dirty, marks is not None and key in marks.saved)
         else:
             out._edge = edge
-        meta = out._meta
+        meta = out._grad_meta
         if meta is not None and meta.base is not None and not (is_input and is_dirty):
             meta.creation = state.CUSTOM
         outputs.append(out)
@@ -143,8 +143,8 @@ def _outputs(node: FunctionNode, args: Sequence[Any], raw: tuple[Any, ...], mark
             "context#dirty-not-returned")
     if differentiable > 1:
         for out in outputs:
-            if isinstance(out, TensorBase) and out._meta is not None and out._meta.base is not None:
-                out._meta.creation = state.MULTI_OUTPUT
+            if isinstance(out, TensorBase) and out._grad_meta is not None and out._grad_meta.base is not None:
+                out._grad_meta.creation = state.MULTI_OUTPUT
     return outputs
 
 
@@ -159,7 +159,7 @@ def _note_shapes(node: FunctionNode, raw: tuple[Any, ...]) -> None:
 def _modified(out: Any, edge: Any, is_input: bool, count: int) -> None:
     """Give a tensor that forward wrote to its new history."""
     # Asking for the edge of a view would renew it, since its memory has been written to.
-    meta, before = out._meta, out._edge
+    meta, before = out._grad_meta, out._edge
     base = None if meta is None else meta.base
     if before is None and requires(out):
         raise noted(
@@ -210,7 +210,7 @@ def _placed(out: Any, edge: Any, is_input: bool, is_dirty: bool, is_saved: bool)
         state.make_view(view, out, _itself, state.CUSTOM)
         return view
     state.set_edge(out, edge)
-    meta = out._meta
+    meta = out._grad_meta
     if meta.base is not None:
         meta.seen = next_number()
     return out

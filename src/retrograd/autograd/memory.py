@@ -117,7 +117,7 @@ class _Search:
 
     def enter(self, tensor: TensorBase) -> None:
         """Meet what a tensor leads to: its history, its base, its gradient."""
-        meta = tensor._meta
+        meta = tensor._grad_meta
         if tensor._edge is not None:
             self.meet(tensor._edge.node)
         if meta is not None:

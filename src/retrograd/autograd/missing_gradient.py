@@ -30,7 +30,7 @@ def add_notes(error: BaseException, trace: TracebackType | None) -> None:
     for node in ast.walk(_failed(step)):
         if isinstance(node, ast.Attribute) and node.attr == "grad":
             tensor = _value(node.value, step.tb_frame)
-            if isinstance(tensor, TensorBase) and (tensor._meta is None or tensor._meta.grad is None):
+            if isinstance(tensor, TensorBase) and (tensor._grad_meta is None or tensor._grad_meta.grad is None):
                 noted(error, "backward#gradient-is-none", **_reason(ast.unparse(node.value), tensor))
 
 

@@ -171,6 +171,7 @@ def refused(path: str) -> Callable[..., NoReturn]:
         raise NotImplementedError(f"PyTorch has `{path}`; retrograd has not{_advice(space, name)}")
 
     refuse.__name__ = refuse.__qualname__ = name
+    refuse.only_refuses = True  # type: ignore[attr-defined]
     refuse.__doc__ = f"Raise NotImplementedError: retrograd has no `{path}`."
     return refuse
 
@@ -180,7 +181,12 @@ def refused_class(path: str, base: type = object) -> type:
     refuse = refused(path)
     return type(path.rpartition(".")[2], (base,), {
         "__module__": path.rpartition(".")[0], "__doc__": f"{path}, of which retrograd has no instances.",
-        "__new__": lambda cls, *args, **kwargs: refuse()})
+        "only_refuses": True, "__new__": lambda cls, *args, **kwargs: refuse()})
+
+
+def only_refuses(found: Any) -> bool:
+    """Whether an object is there only so that programs can import its name: `refused` or `refused_class` made it."""
+    return "only_refuses" in getattr(found, "__dict__", ())
 
 
 def reached(name: str) -> ModuleType:

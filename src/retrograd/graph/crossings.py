@@ -15,7 +15,7 @@ import numpy as np
 from ..foundations.dtypes import Shape
 from .node import OtherNode
 
-# The crossings that exist, by identity.
+# The crossings that exist, and the arrays of wrappers, by identity.
 alive: set[int] = set()
 
 

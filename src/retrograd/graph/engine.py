@@ -330,7 +330,7 @@ class Pass:
             return
         local.thread.grad = self.grad
         variable = leaf.variable
-        attached = None if variable._meta is None else variable._meta.hooks
+        attached = None if variable._grad_meta is None else variable._grad_meta.hooks
         if attached:
             (buffers[leaf],) = self._called(lambda shown: [USER_HOOKS.call(attached, shown[0])], buffers.get(leaf))
         if leaf in self.capture:

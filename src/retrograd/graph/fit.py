@@ -26,8 +26,10 @@ def unbroadcast(g: Any, found: tuple[int, ...], shape: tuple[int, ...]) -> Any:
     if lead and not stretched and found[:lead] == (1,) * lead and not local.thread.grad:
         return g.reshape(shape) if type(g) is np.ndarray else view(g, shape)             # PyTorch records a sum here
     if lead:
-        total = sum_dim(g, (*range(lead), *stretched), False, None)
-        return total.reshape(shape) if type(total) is np.ndarray else view(total, shape)
+        axes = (*range(lead), *stretched)
+        if type(g) is np.ndarray:
+            return sum_dim(g, axes, False, None).reshape(shape)
+        return view(sum_dim(g, axes, True, None), shape)
     return sum_dim(g, stretched, True, None)
 
 

@@ -65,7 +65,7 @@ def _is_usual(route: Route) -> bool:
     if route.addresses or not all([type(node) is AccumulateGrad for node in route.capture]):
         return False
     for leaf in route.capture:
-        if leaf.hooks is not None or (leaf.variable._meta is not None and leaf.variable._meta.hooks):
+        if leaf.hooks is not None or (leaf.variable._grad_meta is not None and leaf.variable._grad_meta.hooks):
             return False
     return all([_takes_short_way(node) for node in route.order])
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from .crossings import Crossing
 from .node import AccumulateGrad, Output
+from .packed import Packed
 
 _by_number = attrgetter("number")
 
@@ -38,8 +39,9 @@ class Route:
                     self.capture.setdefault(edge.node, []).append(edge)
 
     def crosses(self) -> bool:
-        """Whether the route leads over a border of a transform's level."""
-        return any([isinstance(node, Crossing) for node in self.order])
+        """Whether the route leads over a border of a transform's level, or to the array of a wrapper."""
+        return any([isinstance(node, Crossing) or _saves_wrapper(node.saved) for node in self.order]) or any([
+            hasattr(leaf.variable._array, "shown") for leaf in self.due])
 
     def _collect(self, roots: Iterable[Any]) -> list[Any]:
         """Every reachable node, newest first, without the leaves."""
@@ -88,3 +90,10 @@ class Route:
             if node in self.leading:
                 wanted.add(node)
         return wanted
+
+
+def _saves_wrapper(saved: Any) -> bool:
+    """Whether a node has saved the array of a wrapper, or may have: hooks keep values of any kind."""
+    if type(saved) is tuple or type(saved) is list:
+        return any([hasattr(value, "shown") for value in saved])
+    return type(saved) is Packed

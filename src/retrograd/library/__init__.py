@@ -122,9 +122,17 @@ def register_autocast(op: Any, device_type: str, cast_inputs: Any, /, *, lib: Li
 
 def register_torch_dispatch(op: Any, torch_dispatch_class: Any, func: Callable[..., Any] | None = None, /, *,
                             lib: Library | None = None) -> Any:
-    """Keep a function for tensors of a class with `__torch_dispatch__`. No class here has it."""
-    _operator(op, "register_torch_dispatch")
-    return (lambda given: given) if func is None else func
+    """Set the function that modes of a class, or wrappers of a class, call in place of their `__torch_dispatch__`.
+
+    See `CustomOpDef.register_torch_dispatch`.
+    """
+    operator = _operator(op, "register_torch_dispatch")
+
+    def register(given: Callable[..., Any]) -> Callable[..., Any]:
+        operator.dispatches[torch_dispatch_class] = given
+        return given
+
+    return register if func is None else register(func)
 
 
 def triton_op(name: str, fn: Callable[..., Any] | None = None, /, *, mutates_args: Any,

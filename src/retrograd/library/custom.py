@@ -93,8 +93,16 @@ class CustomOpDef:
         return fn
 
     def register_torch_dispatch(self, torch_dispatch_class: Any, fn: Callable[..., Any] | None = None, /) -> Any:
-        """Keep a function for tensors of a class with `__torch_dispatch__`. No class here has it."""
-        return (lambda given: given) if fn is None else fn
+        """Set the function that modes of a class, or wrappers of a class, call in place of their `__torch_dispatch__`.
+
+        The function gets the mode or the class, and then what `__torch_dispatch__` gets. Without `fn`, returns a
+        decorator.
+        """
+        def register(given: Callable[..., Any]) -> Callable[..., Any]:
+            self._opoverload.dispatches[torch_dispatch_class] = given
+            return given
+
+        return register if fn is None else register(fn)
 
     def register_effect(self, effect: Any) -> None:
         """Note a side effect, which only matters to a compiler."""

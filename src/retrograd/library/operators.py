@@ -19,7 +19,9 @@ from ..autograd.graph import increment_version
 from ..foundations.dtypes import dtype as torch_dtype
 from ..foundations.modes import local
 from ..kernels.layout import owner_of
+from ..ops import _Core
 from ..ops.overloads import NAMESPACES, DefinedPacket, OpOverload, OpOverloadPacket, namespace
+from ..tensors.state.dispatch import UNHANDLED
 from ..tensors.tensor import Tensor
 from ..tensors.transforms.forward import ForwardLevel
 from .recording import Layout, recorder
@@ -48,6 +50,7 @@ class Operator(OpOverload):
         self.kernels: dict[str | None, Kernel] = {}
         self.disabled: set[str] = set()
         self.initial: Kernel | None = None     # stands in for a disabled kernel
+        self.dispatches: dict[type, Kernel] = {}   # what computes for modes, and for classes of wrappers
         self.casts: dict[str, Any] = {}
         self.whole: Kernel | None = None
         self.fake: Kernel | None = None
@@ -87,7 +90,7 @@ class Operator(OpOverload):
             return self.without_numbers(given, named)
         if self.whole is not None:
             return self.whole(*given, **named)
-        if not self.closed and self.backward is None and self.batches is None:
+        if not self.closed and self.backward is None and self.batches is None and _Core.handler is None:
             return self.checked(self.kernel()(*given, **named))
         moving = thread.grad and any([tensor.requires_grad for tensor in tensors])
         if self._schema.returns and (moving or thread.levels):
@@ -102,6 +105,10 @@ class Operator(OpOverload):
 
     def computed(self, given: Sequence[Any], named: dict[str, Any]) -> Any:
         """The result of the kernel, checked. The version of a written argument grows by one more, as in PyTorch."""
+        if _Core.handler is not None:
+            handled = _Core.handler(self, given, named)
+            if handled is not UNHANDLED:
+                return handled
         result = self.checked(self.kernel()(*given, **named))
         if self.closed:
             self._check_memory(result, tensors_in([*given, *named.values()]))

@@ -34,9 +34,9 @@ def _over(cls: type[Any], data: Any) -> Any:
             AttributeError(f"'{type(data).__name__}' object has no attribute 'detach'"),
             because=f"{cls.__name__} takes a tensor", instead="make one with torch.tensor(...)")
     leaf = object.__new__(cls)
-    leaf._array, leaf._edge, leaf._meta = constant(data._array), None, None
+    leaf._array, leaf._edge, leaf._grad_meta = constant(data._array), None, None
     note_kind(leaf)
-    if data._meta is not None and data._meta.inference:
+    if data._grad_meta is not None and data._grad_meta.inference:
         meta_of(leaf).inference = True
     return leaf
 
@@ -70,7 +70,7 @@ class Parameter(Tensor, metaclass=_ParameterType):
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Any:
         if (isinstance(data, TensorBase) and not isinstance(data, cls) and type(data) not in (Tensor, Parameter)
-                and isinstance(data._array, np.ndarray)):
+                and plain_class(type(data)) is type(data)):
             return _of_subclass(data, requires_grad)
         parameter = _over(plain_class(cls), data)      # `type(p)` of a parameter on meta makes one on any device
         if requires_grad and parameter._array.dtype not in DIFFERENTIABLE:

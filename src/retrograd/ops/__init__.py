@@ -14,6 +14,10 @@ class _Core:
     """What an operator of PyTorch's core calls. This layer does not know public functions, and `wiring` finds them."""
 
     function: Any                                          # gives the function or method of a name, or None
+    called: Any                                            # calls an overload
+    overloads: Any                                         # gives the schemas of a name by its overloads
+    handler: Any = None                                    # asks modes and classes below autograd, once there are any
+    schema: Any                                            # gives the schema of an overload, or None
 
 
 def load_library(path: Any) -> None:

@@ -5,6 +5,7 @@ This module does not know the public functions. `_Core.function` finds the one t
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from ..foundations.names import PACKAGE
@@ -28,12 +29,38 @@ class OpOverload:
         qualified = self.overloadpacket._qualified_op_name
         return qualified if self._overloadname == "default" else f"{qualified}.{self._overloadname}"
 
+    @cached_property
+    def _schema(self) -> Any:
+        """The schema in the words of the core."""
+        found = _Core.schema(self)
+        if found is None:
+            raise NotImplementedError(f"PyTorch has a schema for `torch.ops.{self}`; retrograd does not know it")
+        return found
+
+    @property
+    def is_view(self) -> bool:
+        """Whether the result is a view of an argument."""
+        return any([a.alias and "!" not in a.alias for a in self._schema.arguments])
+
+    @property
+    def tags(self) -> list[Any]:
+        """What PyTorch's compiler knows of the operator: nothing here."""
+        return []
+
+    def has_kernel_for_dispatch_key(self, key: Any) -> bool:
+        """False: there is one kernel, and no table of kernels by keys."""
+        return False
+
+    def decompose(self, *args: Any, **kwargs: Any) -> Any:
+        """NotImplemented: no operator that a handler sees is made of others."""
+        return NotImplemented
+
     def fits(self, *args: Any, **kwargs: Any) -> bool:
         """Whether the operator takes these arguments."""
         return True
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.overloadpacket(*args, **kwargs)
+        return _Core.called(self, args, kwargs)
 
     def __str__(self) -> str:
         return f"{self.overloadpacket}.{self._overloadname}"
@@ -51,7 +78,15 @@ class OpOverloadPacket:
         self.namespace, self.__name__, self.__module__ = namespace, name, f"torch._ops.{namespace}"
         self._qualified_op_name = f"{namespace}::{name}"
 
+    def overloads(self) -> list[str]:
+        """The names of the overloads that retrograd knows."""
+        return [*_Core.overloads(self.__name__)]
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.compute(*args, **kwargs)
+
+    def compute(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function or the method of this name. Raises NotImplementedError if there is none."""
         function = _Core.function(self.__name__)
         if function is None:
             raise NotImplementedError(f"PyTorch has `torch.ops.{self}`; retrograd has no function or method "

@@ -106,7 +106,7 @@ class ElementsOptimizer(FormulaOptimizer):
         names, counts = self._names(params[0], group) if params else (), bool(self._numbers)
         stateless, state, seen, count, ready = not (counts or names), {}, None, 0.0, None
         for p in params:
-            meta = p._meta
+            meta = p._grad_meta
             if meta is None or meta.grad is None:
                 continue
             if not stateless:

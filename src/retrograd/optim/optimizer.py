@@ -208,8 +208,8 @@ class Optimizer:
             for parameter in group["params"]:
                 if not set_to_none:
                     clear_grad(parameter, False)
-                elif parameter._meta is not None:
-                    parameter._meta.grad = None
+                elif parameter._grad_meta is not None:
+                    parameter._grad_meta.grad = None
 
     def _evaluated(self, closure: Closure | None) -> Any:
         """The loss that the closure computes, with grad mode on; None without a closure."""

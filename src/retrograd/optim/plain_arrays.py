@@ -32,7 +32,7 @@ def row_of(p: TensorBase, meta: Any, state: dict[str, Any], names: tuple[str, ..
          inert: frozenset[type]) -> list[Array] | None:
     """The arrays of a parameter, its gradient and its state, if code may compute with them (see `arrays_of`)."""
     g, array = meta.grad, p._array
-    found, other = g._array, g._meta
+    found, other = g._array, g._grad_meta
     dtype, shape = array.dtype, array.shape
     if type(p) not in inert or type(g) not in inert or meta.inference or (other is not None and other.inference) or (
             type(array) is not np.ndarray or type(found) is not np.ndarray or found.dtype is not dtype) or (
@@ -43,7 +43,7 @@ def row_of(p: TensorBase, meta: Any, state: dict[str, Any], names: tuple[str, ..
         held = state.get(name)
         if held is None or type(held) not in inert:
             return None
-        array, other = held._array, held._meta
+        array, other = held._array, held._grad_meta
         if type(array) is not np.ndarray or array.dtype is not dtype or array.shape != shape or (
                 not array.flags.writeable or (other is not None and other.inference)):
             return None
@@ -66,7 +66,7 @@ def arrays_of(tensors: Sequence[Any], alike: bool) -> list[Array] | None:
     inert, found = DISPATCH.inert, list[Array]()
     shape = dtype = None
     for x in tensors:
-        array, meta = x._array, x._meta
+        array, meta = x._array, x._grad_meta
         if type(x) not in inert or type(array) is not np.ndarray or (meta is not None and meta.inference):
             return None
         if dtype is None:
@@ -85,7 +85,7 @@ def are_alike(tensors: Sequence[Any], alike: bool) -> bool:
     """What `arrays_of` asks, for arrays in whose places a transform may have put others, which have them as `like`."""
     first = None
     for x in tensors:
-        if type(x) not in DISPATCH.inert or (x._meta is not None and x._meta.inference):
+        if type(x) not in DISPATCH.inert or (x._grad_meta is not None and x._grad_meta.inference):
             return False
         array = getattr(x._array, "like", x._array)
         first = array if first is None else first

@@ -13,6 +13,7 @@ from ..foundations.names import PACKAGE
 from ..nn.parameter import Parameter
 from ..tensors.arguments.options import layout as Layout, sparse_coo
 from ..tensors.face.storage import TypedStorage
+from ..tensors.face.subclassing import make_wrapper_subclass
 from ..tensors.functions.creation.creation import empty
 from ..tensors.functions.shapes.geometry import empty_strided
 from ..tensors.functions.sparse import sparse_compressed_tensor, sparse_coo_tensor
@@ -79,6 +80,13 @@ def _rebuild_parameter_with_state(data: Tensor, requires_grad: bool, backward_ho
     return parameter
 
 
+def _rebuild_wrapper_subclass(cls: type[Any], dtype: Any, size: Any, stride: Any, storage_offset: int, layout: Any,
+                              device: Any, requires_grad: bool) -> Tensor:
+    """A tensor of a class that wraps other tensors, without its attributes."""
+    return make_wrapper_subclass(  # type: ignore[no-any-return]
+        cls, size, strides=stride, dtype=dtype, device=device, requires_grad=requires_grad)
+
+
 def _rebuild_from_type_v2(func: Callable[..., Any], new_type: type[Any], args: tuple[Any, ...],
                           state: dict[str, Any]) -> Any:
     """The tensor that `func(*args)` makes, as an object of a class derived from Tensor, with attributes.
@@ -96,6 +104,7 @@ def _rebuild_from_type_v2(func: Callable[..., Any], new_type: type[Any], args: t
 
 
 for _each in (_rebuild_meta_tensor_no_storage, _rebuild_parameter, _rebuild_parameter_with_state,
-              _rebuild_sparse_tensor, _rebuild_tensor, _rebuild_tensor_v2, _rebuild_tensor_v3):
+              _rebuild_sparse_tensor, _rebuild_tensor, _rebuild_tensor_v2, _rebuild_tensor_v3,
+              _rebuild_wrapper_subclass):
     _each.__module__ = f"{PACKAGE}._utils"
 _rebuild_from_type_v2.__module__ = f"{PACKAGE}._tensor"

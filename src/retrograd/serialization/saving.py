@@ -15,6 +15,7 @@ from ..nn.parameter import Parameter
 from ..tensors.arguments.options import layout as Layout
 from ..tensors.face.storage import STORAGE_TYPES, TypedStorage, UntypedStorage
 from ..tensors.state.base import TensorBase, plain
+from ..tensors.state.dispatch import is_wrapper
 from ..tensors.tensor import Tensor
 from . import archive, rebuilding
 from .places import found, location_tag, public_place
@@ -59,6 +60,10 @@ class _Pickler(pickle.Pickler):
         if strided and type(obj).__reduce_ex__ is not Tensor.__reduce_ex__:
             return NotImplemented
         state = obj.__getstate__() if type(obj).__getstate__ is not object.__getstate__ else vars(obj)
+        if is_wrapper(obj):
+            array: Any = obj._array
+            return rebuilding._rebuild_from_type_v2, (
+                rebuilding._rebuild_wrapper_subclass, type(obj), array.made_by(obj), array.state(obj))
         if isinstance(obj, Parameter):
             data = obj.detach() if obj.is_meta else plain(obj._array)
             if state:

@@ -68,8 +68,8 @@ class Tensor(Methods):
 
     @public_property
     def device(self) -> device:
-        """The device of the memory: the CPU."""
-        return CPU
+        """The device of the memory: the CPU. A wrapper says the device that it was made with."""
+        return getattr(self._array, "place", CPU)
 
     @public_property
     def ndim(self) -> int:
@@ -104,7 +104,7 @@ class Tensor(Methods):
             raise noted(
                 RuntimeError("only Tensors of floating point and complex dtype can require gradients"),
                 "tensors#only-floating-point", given=f"{self.dtype!r}: convert it with .float() first")
-        if value or self._meta is not None:
+        if value or self._grad_meta is not None:
             set_leaf(meta_of(self), value)
 
     @requires_grad.deleter
@@ -145,12 +145,12 @@ class Tensor(Methods):
     @public_property
     def retains_grad(self) -> bool:
         """Whether backward passes keep the gradient of this non-leaf."""
-        return self._meta is not None and self._meta.retained is not None
+        return self._grad_meta is not None and self._grad_meta.retained is not None
 
     @public_property
     def grad(self) -> Tensor | None:
         """The gradient that backward passes have accumulated; None before the first pass."""
-        meta = self._meta
+        meta = self._grad_meta
         if meta is not None and (meta.leaf or meta.grad is not None or meta.retained is not None):
             grad: Tensor | None = meta.grad
             return grad
@@ -166,7 +166,7 @@ class Tensor(Methods):
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
             check_grad(self, value)
-        if value is not None or self._meta is not None:
+        if value is not None or self._grad_meta is not None:
             meta_of(self).grad = value
 
     @grad.deleter
@@ -193,7 +193,7 @@ class Tensor(Methods):
     @public_property
     def _base(self) -> Tensor | None:
         """The tensor whose memory a view shows; None if the tensor is no view."""
-        return None if self._meta is None else self._meta.base
+        return None if self._grad_meta is None else self._grad_meta.base
 
     @public()
     def _is_view(self) -> bool:
@@ -210,7 +210,7 @@ class Tensor(Methods):
     @public()
     def is_inference(self) -> bool:
         """Whether the tensor was made under `inference_mode`."""
-        return self._meta is not None and self._meta.inference
+        return self._grad_meta is not None and self._grad_meta.inference
 
     # Backward
 
@@ -270,7 +270,7 @@ class Tensor(Methods):
     @public_property
     def _backward_hooks(self) -> HookDict | None:
         """The hooks that `register_hook` added to the present grad_fn; None before the first."""
-        return None if self._meta is None else self._meta.hooks
+        return None if self._grad_meta is None else self._grad_meta.hooks
 
     @_backward_hooks.setter
     def _backward_hooks(self, hooks: HookDict | None) -> None:
@@ -284,7 +284,7 @@ class Tensor(Methods):
 
     @public_property
     def _post_accumulate_grad_hooks(self) -> HookDict | None:
-        return None if self._meta is None else self._meta.post_accumulate
+        return None if self._grad_meta is None else self._grad_meta.post_accumulate
 
     # The engine calls this after the whole gradient of a leaf has been accumulated.
     _accumulate = accumulate

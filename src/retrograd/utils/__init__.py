@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from . import (
         _contextlib as _contextlib,
         _foreach_utils as _foreach_utils,
-        _python_dispatch as _python_dispatch,
         _pytree as _pytree,
         benchmark as benchmark,
         checkpoint as checkpoint,
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["_pytree", "checkpoint", "data", "dlpack", "hooks", "swap_tensors"]
 
-_LATE = ("_contextlib _foreach_utils _python_dispatch _pytree benchmark checkpoint collect_env data dlpack "
+_LATE = ("_contextlib _foreach_utils _mode_utils _python_dispatch _pytree benchmark checkpoint collect_env data dlpack "
          "flop_counter hooks model_zoo module_tracker tensorboard weak")
 if not TYPE_CHECKING:
     __getattr__, __dir__ = late(__name__, __all__, inside({"": _LATE}, __name__), unlisted=["tensorboard"])

@@ -26,6 +26,7 @@ from ..foundations.errors import warn
 from ..foundations.modes import Transform
 from ..ops.framework import Op
 from ..ops.images.convolution import convolution
+from ..ops.overloads import OpOverloadPacket, aten
 from ..tensors.state.base import TensorBase
 from .module_tracker import ModuleTracker
 
@@ -37,30 +38,6 @@ __all__ = ["FlopCounterMode", "register_flop_formula"]
 suffixes = ["", "K", "M", "B", "T"]
 
 
-class OpOverloadPacket:
-    """An operator, as the key of a count. `aten` makes it: `aten.mm`."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __str__(self) -> str:
-        return f"aten.{self.name}"
-
-    def __repr__(self) -> str:
-        return f"<OpOverloadPacket(op='aten.{self.name}')>"
-
-
-class _Aten:
-    """The operators by their names: `aten.mm` is always the same object."""
-
-    def __getattr__(self, name: str) -> OpOverloadPacket:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        found = self.__dict__[name] = OpOverloadPacket(name)
-        return found
-
-
-aten = _Aten()
 # Formulas of the program: what register_flop_formula has got, by operator.
 flop_registry: dict[Any, Callable[..., int]] = {}
 

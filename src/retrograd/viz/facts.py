@@ -11,6 +11,7 @@ from typing import Any
 
 from ..autograd import operation_counts, profiler_recording
 from ..compilation import facts as compiled
+from ..dispatch import gradients, rows
 from ..distributed.tensor import rules
 from ..ops import lacking, sparse, view_copies
 from ..ops.framework import Op
@@ -21,8 +22,8 @@ from ..tensors.transforms import batching, forward, refusals, views
 from .statements import source_of
 
 # The modules of the tables, and what they import.
-MODULES = (batching, compiled, dependences, forward, inference, inplace, lacking, operation_counts, profiler_recording,
-           refusals, rules, sparse, view_copies, views)
+MODULES = (batching, compiled, dependences, forward, gradients, inference, inplace, lacking, operation_counts,
+           profiler_recording, refusals, rows, rules, sparse, view_copies, views)
 
 
 def tables() -> list[Table[Any, Any]]:

@@ -167,7 +167,7 @@ class _InnerPass(Pass):
 
     def _arrive(self, leaf: AccumulateGrad) -> None:
         variable = leaf.variable
-        meta = variable._meta
+        meta = variable._grad_meta
         if not self.capture and id(variable) not in self.before:
             self.before[id(variable)] = variable, meta.grad
             if meta.grad is not None:
@@ -237,7 +237,7 @@ def _unchanged(nodes: Sequence[Any]) -> Iterator[dict[int, tuple[Any, Any]]]:
             now.clear()
             now.update(before)
         for leaf, gradient in gradients.values():
-            leaf._meta.grad = gradient
+            leaf._grad_meta.grad = gradient
 
 
 def _hooks_of(node: Node) -> Iterator[Any]:

@@ -10,7 +10,7 @@ from comparing.namespace_coverage import bound_classes, coverage, everything, re
 LEAST = {
     "torch": 95, "torch.Tensor": 99, "torch.nn": 98, "torch.nn.functional": 98, "torch.nn.modules": 100,
     "torch.nn.init": 100, "torch.nn.utils": 100, "torch.nn.Module": 100, "torch.optim": 100,
-    "torch.optim.lr_scheduler": 100, "torch.utils.data": 75, "torch.utils.checkpoint": 100, "torch.distributions": 98,
+    "torch.optim.lr_scheduler": 100, "torch.utils.data": 65, "torch.utils.checkpoint": 100, "torch.distributions": 98,
     "torch.distributions.constraints": 98, "torch.distributions.transforms": 98, "torch.autograd": 92,
     "torch.autograd.functional": 100, "torch.autograd.graph": 100, "torch.serialization": 100, "torch.cpu": 100,
     "torch.linalg": 97, "torch.fft": 94, "torch.special": 100}

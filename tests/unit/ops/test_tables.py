@@ -190,9 +190,11 @@ def asks_for_a_name(node: ast.AST) -> bool:
     return bool({"op.name", "line.op.name"}.intersection(map(ast.unparse, parts)))
 
 
-# Modules that ask for the name of an operator: those with tables by name, and the compiler.
+# Modules that ask for the name of an operator: those with tables by name, the compiler, and the translation to the
+# operators of PyTorch's core, which go by their names.
 ASKING = {"autograd.profiler_recording", "tensors.recording.dependences", "compilation.passes.effects",
-          "compilation.sized.pairing"}
+          "compilation.sized.pairing", "dispatch.compositions", "dispatch.gradients",
+          "dispatch.translation"}
 
 
 def test_nothing_else_asks_for_the_name_of_an_operator() -> None:

@@ -49,7 +49,8 @@ class Lease:
 
     def is_free(self) -> bool:
         """Take the memory back, if this is possible. Returns whether it is."""
-        self.again = self.leaf is not None and self.leaf._meta is not None and self._is_replaced(self.leaf._meta)
+        meta = None if self.leaf is None else self.leaf._grad_meta
+        self.again = meta is not None and self._is_replaced(meta)
         if getrefcount(*(self.memory,)) != self._memory_count or (
                 getrefcount(*(self.array,)) != self._array_count + self.again):
             return False
@@ -62,13 +63,13 @@ class Lease:
         """
         references, tensor = getrefcount(*(meta.grad,)), meta.grad           # counted before a variable here holds it
         return (references == HELD_ONCE and type(tensor) is DISPATCH.tensor and tensor._array is self.array
-                and tensor._meta is None and tensor._edge is None and not tensor.__dict__
+                and tensor._grad_meta is None and tensor._edge is None and not tensor.__dict__
                 and not getweakrefcount(tensor))
 
     def result(self) -> Any:
         """The tensor with the result of the run."""
         if self.again:
-            tensor = self.leaf._meta.grad
+            tensor = self.leaf._grad_meta.grad
             if tensor is not None and tensor._array is self.array:           # unless another thread has replaced it
                 return tensor
         return plain(self.array)
@@ -77,8 +78,8 @@ class Lease:
         """Take away the gradient that should have had the next numbers, after a run that did not come to its end. The
         program has replaced the gradient, or has taken it away to do so.
         """
-        if self.again and self.leaf._meta.grad is not None and self.leaf._meta.grad._array is self.array:
-            self.leaf._meta.grad = None
+        if self.again and self.leaf._grad_meta.grad is not None and self.leaf._grad_meta.grad._array is self.array:
+            self.leaf._grad_meta.grad = None
 
 
 class Left:

@@ -92,7 +92,7 @@ def _tensor(check: Check, present: Any) -> str:
         return f"{words} is a leaf, and was none" if facts.leaf else f"{words} was a leaf, and is none"
     if array is not None and present._array is not array:
         return f"{words} has other memory"
-    if (present._meta is not None and present._meta.grad is not None) is former.plain:
+    if (present._grad_meta is not None and present._grad_meta.grad is not None) is former.plain:
         return f"{words}.grad is a tensor, and was None"
     return f"{words} has other hooks, or another base"
 

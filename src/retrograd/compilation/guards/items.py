@@ -211,16 +211,16 @@ class ItemLines(Lines):
         self.dictionary(item)
 
     def history(self, item: Item, facts: Facts, check: Check) -> None:
-        """Write the lines about what stands in the tensor's `_edge` and `_meta`."""
+        """Write the lines about what stands in the tensor's `_edge` and `_grad_meta`."""
         n, name = item.number, self.name(item)
         m, edge = f"m{n}", f"{name}._edge is " + ("not None" if facts.leaf else "None")
         asked = f"requires({name}) is not {facts.requires_grad}"
         if facts.plain and not item.entries:
-            self.test(f"{edge} or ({m} := {name}._meta) is not None and ({m}.leaf or {m}.grad is not None or "
+            self.test(f"{edge} or ({m} := {name}._grad_meta) is not None and ({m}.leaf or {m}.grad is not None or "
                       f"{m}.hooks is not None or {m}.post_accumulate is not None or {m}.inference or "
                       f"{m}.base is not None and {asked})", name, check)
         else:
-            self.line(f"{m} = {name}._meta", check)
+            self.line(f"{m} = {name}._grad_meta", check)
             view = f" or {asked}" if facts.view and facts.leaf else ""
             self.test(f"{edge} or {m}.leaf is not {facts.tracked} or {m}.inference is not {facts.inference}{view}",
                       name, check)

@@ -60,7 +60,7 @@ class Defined(NamedTuple):
 
 def facts_of(tensor: TensorBase) -> Facts:
     """The facts about a tensor at this moment."""
-    array, meta = tensor._array, tensor._meta
+    array, meta = tensor._array, tensor._grad_meta
     geometry = type(tensor), array.shape, array.strides, array.dtype, requires(tensor), stands_as_leaf(tensor)
     if meta is None:
         return Facts(*geometry, False, True, False, False)
@@ -158,7 +158,7 @@ class State:
         """All tensors, and the tensors that they are views of."""
         found = {id(item.value): item.value for item in self.tensors()}
         for tensor in [*found.values()]:
-            base = tensor._meta.base if tensor._meta is not None else None
+            base = tensor._grad_meta.base if tensor._grad_meta is not None else None
             if base is not None:
                 found.setdefault(id(base), base)
         return [*found.values()]

@@ -19,7 +19,7 @@ SOURCES = {
     "item": "{o}[{key}]",                                    # of a list, a tuple or a dict
     "cell": "{o}.__closure__[{key}].cell_contents",          # a captured variable of a function
     "global": "{o}.__globals__[{key}]",
-    "meta": "{o}._meta.{key}",                               # a part of a tensor, such as `grad`
+    "meta": "{o}._grad_meta.{key}",                               # a part of a tensor, such as `grad`
 }
 MEMBERS = ("_parameters", "_buffers", "_modules")            # where modules keep what programs know as attributes
 
@@ -53,7 +53,7 @@ class Step(NamedTuple):
             return thing.__closure__[key].cell_contents
         if kind == "global":
             return thing.__globals__[key]
-        return getattr(thing._meta if kind == "meta" else thing, key)
+        return getattr(thing._grad_meta if kind == "meta" else thing, key)
 
     def write(self, thing: Any, value: Any) -> None:
         """Put a value in this place of a thing. `MISSING` removes the value."""

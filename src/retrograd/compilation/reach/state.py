@@ -231,7 +231,7 @@ class Walk:
         return self.everything or not _OF_ATTRIBUTES.isdisjoint(self.mentioned)
 
     def _tensor(self, item: Item) -> None:
-        tensor, meta = item.value, item.value._meta
+        tensor, meta = item.value, item.value._grad_meta
         if not item.facts.plain and item.role != "grad":
             self.place(item, _GRAD, meta.grad, False)
             for name in _HOOKS:

@@ -71,8 +71,8 @@ class Twins:
     def give_back(self) -> None:
         """Have the arguments be as the program has left their twins."""
         for tensor, twin, array in self.tensors:
-            if twin._array is not array or twin._meta is not None or twin._edge is not None:
-                tensor._array, tensor._meta, tensor._edge = twin._array, twin._meta, twin._edge
+            if twin._array is not array or twin._grad_meta is not None or twin._edge is not None:
+                tensor._array, tensor._grad_meta, tensor._edge = twin._array, twin._grad_meta, twin._edge
             tensor.__dict__.update(twin.__dict__)
         for value, copy in self.copies:
             if type(value) is dict:

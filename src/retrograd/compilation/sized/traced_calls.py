@@ -47,7 +47,7 @@ def traced_call(guard: Guard, recipe: Recipe, traced: tuple[Any, tuple[int, ...]
                 places: dict[int, int], left: Left, effects: list[Effect], result: TensorBase,
                 formulas: Formulas | None, uses: Uses) -> TracedCall:
     """What is needed of a traced call that has returned `result`. It holds no memory of the arguments."""
-    views = [view._meta.replay for view in left.views]
+    views = [view._grad_meta.replay for view in left.views]
     program, given = traced
     values = [value.copied() for value in program.values]
     others = {*given, *[number for back in backs for number in back.given]}
@@ -77,10 +77,10 @@ def left_behind(left: Left, effects: list[Effect], result: TensorBase) -> Any:
     """What a traced call has left behind, to be compared with what another one has."""
     shown = _Shown(left)
     made = [(tensor._edge is None, tensor._edge is not None and tensor._edge.node is None, type(tensor),
-             tensor._meta is not None and (tensor._meta.leaf, shown.part(tensor._meta.grad)))
+             tensor._grad_meta is not None and (tensor._grad_meta.leaf, shown.part(tensor._grad_meta.grad)))
             for tensor in left.made]
-    return (shown.part(result), made, [(shown.part(view._meta.base), view._meta.creation, view._edge is None,
-                                        view._meta.leaf) for view in left.views],
+    return (shown.part(result), made, [(shown.part(view._grad_meta.base), view._grad_meta.creation, view._edge is None,
+                                        view._grad_meta.leaf) for view in left.views],
             [(id(effect.anchor), effect.steps, shown.place(effect.step), shown.whole(effect.whole))
              for effect in effects])
 

@@ -215,7 +215,7 @@ class Rehearsal:
 def _set_aside_retained(made: list[Any], undo: Undo) -> None:
     """Have results keep no gradients until the exit of `undo`. Those of each repetition will."""
     for tensor in made:
-        key = None if tensor._meta is None else tensor._meta.retained
+        key = None if tensor._grad_meta is None else tensor._grad_meta.retained
         if key is not None and tensor._edge is not None and tensor._edge.node is not None:
             kept = tensor._edge.node.hooks.retain
             undo.note(partial(kept.__setitem__, key, kept[key]))

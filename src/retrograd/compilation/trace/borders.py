@@ -55,7 +55,7 @@ class Borders:
             if tensor._edge is not None and tensor._edge.node is not None:
                 with suppress(RuntimeError):                 # the program itself will raise it
                     edge_of(tensor)
-                if tensor._meta is not None and tensor._meta.retained is not None:
+                if tensor._grad_meta is not None and tensor._grad_meta.retained is not None:
                     tape.give_up("a tensor with a history retains its gradient")
                 border = Border(tape, tensor)
                 self.borders.append((tensor, border))
@@ -77,7 +77,7 @@ class Borders:
     def close(self, leaves: Iterable[Any], undo: Undo) -> None:
         """Have passes end at the borders, and call no hooks of the leaves: they belong to the pass outside."""
         for leaf in leaves:
-            if leaf._meta is not None:                     # or it has a border
-                undo.put(leaf._meta, "hooks", None)
+            if leaf._grad_meta is not None:                     # or it has a border
+                undo.put(leaf._grad_meta, "hooks", None)
         for _, border in self.borders:
             undo.put(border, "closed", True)

@@ -170,13 +170,13 @@ class Description:
         for backward in recipe.backward:
             recipe.record(backward, made, self._arrays, inputs)
         for tensor in made:
-            if tensor._meta is not None and tensor._meta.retained is not None:
-                tensor._meta.retained = None               # by its former history
+            if tensor._grad_meta is not None and tensor._grad_meta.retained is not None:
+                tensor._grad_meta.retained = None               # by its former history
                 retain(tensor)
         for view, take in zip(left.views, left.retaking()):
             tensors: list[Any] = [*made]
             take(tensors, inputs)
-            view._edge, view._meta = tensors[-1]._edge, tensors[-1]._meta
+            view._edge, view._grad_meta = tensors[-1]._edge, tensors[-1]._grad_meta
         for tensor in made:
             note_layout(tensor)
         for item in before.items:

@@ -34,8 +34,8 @@ class KnownTensors:
         values = plan.program.values
         fixed = [item for item in self.before.tensors() if item.fixed]
         steady = {id(item.array) for item in fixed} | set(map(id, others))
-        steady |= {id(item.value._meta.base._array) for item in fixed
-                   if item.value._meta is not None and item.value._meta.base is not None}
+        steady |= {id(item.value._grad_meta.base._array) for item in fixed
+                   if item.value._grad_meta is not None and item.value._grad_meta.base is not None}
         used = {number for line in plan.program.lines for number in line.reads} | {*plan.program.outputs}
         return all([number not in used or number in plan.given or id(values[number].like) in steady
                     for number in plan.program.inputs])

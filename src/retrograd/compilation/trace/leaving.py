@@ -23,7 +23,7 @@ def leaving(effect: Effect, left: Left) -> Callable[..., Any]:
     effect = effect._replace(whole=None if whole is None else _found(whole, left))
     if whole is not None and effect.is_gradient:
         find, leaf, name = left.finder(whole.value), effect.anchor, effect.step.key
-        return lambda tensors, inputs, args, kwargs: setattr(leaf._meta, name, find(tensors, inputs, args, kwargs))
+        return lambda tensors, inputs, args, kwargs: setattr(leaf._grad_meta, name, find(tensors, inputs, args, kwargs))
 
     def apply(tensors: list[Any], inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         effect.apply(lambda find: find(tensors, inputs, args, kwargs), args, kwargs)

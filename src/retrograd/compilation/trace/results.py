@@ -48,8 +48,8 @@ class Left:
     def __init__(self, before: State, inputs: list[int], numbers: Numbers) -> None:
         self.before, self.inputs, self.numbers = before, inputs, numbers
         self.known = {id(item.value): item for item in before.tensors()}
-        self.bases = {id(item.value._meta.base): item for item in before.tensors()
-                      if item.value._meta is not None and item.value._meta.base is not None}
+        self.bases = {id(item.value._grad_meta.base): item for item in before.tensors()
+                      if item.value._grad_meta is not None and item.value._grad_meta.base is not None}
         self.made: list[Any] = []
         self.views: list[Any] = []
         self.places: dict[int, int] = {}
@@ -60,7 +60,7 @@ class Left:
         """Note a tensor that the call left, with the tensors that belong to it. Raises Unknown if it is too special."""
         if id(tensor) in self.known or id(tensor) in self.places or id(tensor) in self.bases:
             return
-        meta = tensor._meta
+        meta = tensor._grad_meta
         if type(tensor) is not DISPATCH.tensor or tensor.__dict__ or type(tensor._array) is not Traced:
             raise Unknown("the program leaves a tensor that was not computed by operators, or that has attributes")
         self.places[id(tensor)] = -1
@@ -106,7 +106,7 @@ class Left:
             return lambda tensors, inputs, args, kwargs: tensor
         if id(tensor) in self.bases:
             find = self.finder(self.bases[id(tensor)].value)
-            return lambda tensors, inputs, args, kwargs: find(tensors, inputs, args, kwargs)._meta.base
+            return lambda tensors, inputs, args, kwargs: find(tensors, inputs, args, kwargs)._grad_meta.base
         place = self.places[id(tensor)]
         if place < 0:
             place = len(self.made) - 1 - place
@@ -139,7 +139,7 @@ class Left:
         """What a repetition does with the outputs of the plan: marks, gradients and views."""
         steps: list[Callable[[list[Any], list[Any]], None]] = []
         for place, tensor in enumerate(self.made):
-            meta = tensor._meta
+            meta = tensor._grad_meta
             if meta is not None and meta.leaf:
                 steps.append(partial(_mark_leaf, place))
             if meta is not None and meta.inference:
@@ -154,8 +154,8 @@ class Left:
         """What takes the views again, each at the end of the list of tensors."""
         steps: list[Callable[[list[Any], list[Any]], None]] = []
         for view in self.views:
-            steps.append(Retaken(self.finder(view._meta.base), view._meta.replay, view._meta.creation,
-                                 view._edge is not None, view._meta.leaf))
+            steps.append(Retaken(self.finder(view._grad_meta.base), view._grad_meta.replay, view._grad_meta.creation,
+                                 view._edge is not None, view._grad_meta.leaf))
         return steps
 
 
@@ -197,9 +197,9 @@ class Retaken:
         finally:
             thread.grad = before
         if self.creation != ORDINARY:
-            view._meta.creation = self.creation
+            view._grad_meta.creation = self.creation
         if self.leaf:
-            set_leaf(view._meta, True)
+            set_leaf(view._grad_meta, True)
         tensors.append(view)
 
 
@@ -233,10 +233,10 @@ def is_hooked(node: Node) -> bool:
 
 def _taken_again(view: Any) -> bool:
     """Whether the view that a repetition takes of the base lies as this one does."""
-    meta = view._meta
+    meta = view._grad_meta
     base, like = meta.base._array, view._array.like
     if meta.retained is not None or meta.grad is not None or meta.replay is None or (
-            meta.base._meta is not None and meta.base._meta.turned > meta.seen):
+            meta.base._grad_meta is not None and meta.base._grad_meta.turned > meta.seen):
         return False
     base = base.like if type(base) is Traced else base
     found = meta.replay(base)

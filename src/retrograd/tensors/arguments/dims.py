@@ -21,7 +21,7 @@ def array_of(name: str, value: TensorBase, argument: str = "input", position: in
     """The array of a tensor. Raises TypeError for anything else."""
     try:
         array: Array = value._array
-        meta = value._meta
+        meta = value._grad_meta
     except AttributeError:
         raise not_a_tensor(name, value, argument, position) from None
     if meta is not None and meta.inference:

@@ -31,6 +31,9 @@ def deepcopy(self: TensorBase, memo: dict[int, Any]) -> TensorBase:
 
     Raises RuntimeError for a tensor that is no leaf.
     """
+    apart = getattr(self._array, "deepcopied", None)             # of a wrapper
+    if apart is not None:
+        return apart(self, memo)  # type: ignore[no-any-return]
     return copy_of_leaf(self, memo, lambda: (type(self), copied_memory(self._array, memo)))
 
 
@@ -48,7 +51,7 @@ def copy_of_leaf(self: TensorBase, memo: dict[int, Any], make: Callable[[], tupl
             "tensors#deepcopy-of-non-leaf", instead="copy a computed tensor with .clone(), or .detach() it first")
     new: TensorBase = leaf_of(*make(), self.requires_grad)
     memo[id(self)] = new
-    meta = self._meta
+    meta = self._grad_meta
     if meta is not None and meta.grad is not None:
         meta_of(new).grad = copy.deepcopy(meta.grad, memo)
     for name, value in vars(self).items():
@@ -107,6 +110,9 @@ def reduced(self: TensorBase, protocol: Any) -> tuple[Any, ...]:
     """
     if local.thread.functions:
         _check_outside(self)
+    apart = getattr(self._array, "reduced", None)
+    if apart is not None:
+        return apart(self)  # type: ignore[no-any-return]
     array, layout = np.asarray(self._array), None
     if not array.flags.c_contiguous:
         layout = array.shape, array.strides

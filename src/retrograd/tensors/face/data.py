@@ -9,6 +9,7 @@ from ...graph.versions import new_lineage
 from ..arguments.dims import kind_of
 from ..recording.public import methods, public_property
 from ..state.base import TensorBase, edge_of, sharing
+from ..state.dispatch import is_wrapper
 from ..state.inside import keep_tangents, refuse_samples
 from .storage import put_behind
 
@@ -16,6 +17,8 @@ from .storage import put_behind
 def data(self: TensorBase) -> TensorBase:
     """A tensor over the same memory without history, with a version of its own. Assigning to it replaces the memory."""
     refuse_samples("data", self, said="accessing `{}` under vmap transform is not allowed.")
+    if is_wrapper(self):
+        return self.detach()  # type: ignore[no-any-return]
     return sharing(self, new_lineage(self._array))  # type: ignore[no-any-return]
 
 
@@ -39,8 +42,8 @@ def set_data(self: TensorBase, value: TensorBase) -> None:
         raise noted(
             RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype"),
             "tensors#dtype-of-data", given=f"torch.{new.dtype.name}")
-    if self._meta is not None and (new.shape, new.dtype) != (self._array.shape, self._array.dtype):
-        self._meta.accumulator = self._meta.dormant = None      # its shape is the old one
+    if self._grad_meta is not None and (new.shape, new.dtype) != (self._array.shape, self._array.dtype):
+        self._grad_meta.accumulator = self._grad_meta.dormant = None      # its shape is the old one
     former = self._array
     put_behind(self, new)
     keep_tangents(self._array, former)

@@ -23,7 +23,7 @@ def grad_dtype(self: TensorBase) -> torch_dtype | None:
     The engine converts gradients to it. Raises RuntimeError for a tensor that is no leaf.
     """
     _check_leaf(self, "accessed")
-    meta = self._meta
+    meta = self._grad_meta
     if meta is not None and meta.any_grad:
         return None
     return torch_dtype.of[(meta and meta.grad_dtype) or self._array.dtype]

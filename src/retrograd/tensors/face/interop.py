@@ -223,7 +223,7 @@ def detach(input: TensorBase) -> TensorBase:
 @public(method=True)
 def detach_(input: TensorBase) -> TensorBase:
     """Remove the history of this tensor, in place. Raises RuntimeError for a view."""
-    meta = input._meta
+    meta = input._grad_meta
     if meta is not None and meta.base is not None:
         raise noted(
             RuntimeError("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel "

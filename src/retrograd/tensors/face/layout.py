@@ -12,6 +12,7 @@ from ..arguments.size import size_of
 from ..functions.shapes.joining import unbind
 from ..recording.public import methods, public
 from ..state.base import TensorBase
+from ..state.dispatch import is_wrapper
 
 
 @public("numel(Tensor input) -> int", method=True)
@@ -50,7 +51,7 @@ def stride(self: TensorBase, dim: int | None = None) -> Any:
 
 def _empty_steps(tensor: Any) -> tuple[int, ...]:
     """PyTorch's strides for a tensor without elements. NumPy's strides of such an array mean nothing."""
-    meta, array = tensor._meta, tensor._array
+    meta, array = tensor._grad_meta, tensor._array
     if meta is None or meta.base is None:
         return row_by_row(array.shape)
     base = meta.base._array
@@ -60,8 +61,8 @@ def _empty_steps(tensor: Any) -> tuple[int, ...]:
 
 @public(method=True)
 def data_ptr(self: TensorBase) -> int:
-    """The address of the first element; 0 without elements."""
-    return address(self._array) if self._array.size else 0
+    """The address of the first element; 0 without elements, and for a wrapper of other tensors."""
+    return address(self._array) if self._array.size and not is_wrapper(self) else 0
 
 
 @public(method=True)

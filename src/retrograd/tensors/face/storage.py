@@ -28,6 +28,7 @@ from ..functions.shapes.shape import sizes_of
 from ..recording.inplace import check_writable, written
 from ..recording.public import public
 from ..state.base import TensorBase, edge_of, note_kind, refuse_tangents, set_edge
+from ..state.dispatch import is_wrapper
 from ..transforms.batched import is_batch
 from ..transforms.refusals import STORAGE, unbatched
 
@@ -273,6 +274,8 @@ def untyped_storage(self: TensorBase) -> UntypedStorage:
     """The memory of the tensor, as bytes. All tensors over that memory have the same storage."""
     if is_batch(self._array):
         raise unbatched(STORAGE, NotImplementedError)
+    if is_wrapper(self):
+        return self._array.storage()  # type: ignore[attr-defined, no-any-return]
     owner = owner_of(with_numbers(self._array))
     with moment:
         storage = _storages.get(address(owner))

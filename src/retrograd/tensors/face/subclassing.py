@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
 
@@ -13,7 +14,7 @@ from ...foundations.errors import noted
 from ...ops.shape import alias
 from ..arguments.options import check_tensor
 from ..recording.calls import recorded
-from ..recording.overriding import torch_function
+from ..recording.overriding import disabled_torch_dispatch_impl, torch_function
 from ..state.base import TensorBase, meta_of, note_kind
 from ..state.dispatch import DISPATCH
 
@@ -43,14 +44,14 @@ def as_subclass(self: TensorBase, cls: type[S]) -> S:
     _check_class(cls)
     view = _alias(self)
     result: Any = object.__new__(cls)
-    result._array, result._edge, result._meta = view._array, view._edge, view._meta
+    result._array, result._edge, result._grad_meta = view._array, view._edge, view._grad_meta
     return result  # type: ignore[no-any-return]
 
 
 def leaf_of(cls: type[Any], array: Any, requires_grad: bool = False, inference: bool = False) -> Any:
     """A leaf of the class `cls` over an array; with `inference`, an inference tensor."""
     leaf = object.__new__(cls)
-    leaf._array, leaf._edge, leaf._meta = array, None, None
+    leaf._array, leaf._edge, leaf._grad_meta = array, None, None
     note_kind(leaf)
     if requires_grad:
         meta_of(leaf).leaf = True
@@ -79,13 +80,35 @@ def kept() -> frozenset[Any]:
     return frozenset(vars(DISPATCH.tensor)[name].__get__ for name in ("grad", "_base"))
 
 
+class Wrapping:
+    """Classes that handle calls below autograd, and wrappers of tensors. A higher layer defines them, for `wiring`."""
+
+    begin: Callable[[], None]                                 # prepares the dispatch of calls to such classes
+    make: Callable[..., Any]                                  # makes a wrapper
+
+
+def make_wrapper_subclass(cls: type[S], size: Any, *args: Any, **options: Any) -> S:
+    """A tensor of the class `cls` that has a size, and no memory. The class computes with what the tensor wraps.
+
+    `options` are strides, storage_offset, memory_format, dtype, layout, device, pin_memory and requires_grad.
+    """
+    return Wrapping.make(cls, size, *args, **options)  # type: ignore[no-any-return]
+
+
 class SubclassMethods:
     """What a class derived from Tensor needs."""
 
     __slots__ = ()
+    __torch_dispatch__ = staticmethod(disabled_torch_dispatch_impl)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__torch_dispatch__" in vars(cls):
+            Wrapping.begin()
 
     as_subclass = as_subclass
     _make_subclass = staticmethod(make_subclass)
+    _make_wrapper_subclass = staticmethod(make_wrapper_subclass)
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:

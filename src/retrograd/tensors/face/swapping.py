@@ -53,13 +53,13 @@ def swap_tensors(t1: TensorBase, t2: TensorBase) -> None:
         raise RuntimeError("Cannot swap t1 and t2 if they have different slots")
     for tensor in (t1, t2):
         _poison(tensor)
-    for name in ("__class__", "__dict__", "_array", "_edge", "_meta", *slots):
+    for name in ("__class__", "__dict__", "_array", "_edge", "_grad_meta", *slots):
         _exchange(t1, t2, name)
 
 
 def _poison(tensor: TensorBase) -> None:
     """Let a graph that would add into the gradient of this leaf raise an error instead."""
-    meta = tensor._meta
+    meta = tensor._grad_meta
     for reference in () if meta is None else (meta.accumulator, meta.dormant):
         node = None if reference is None else reference()
         if node is not None:

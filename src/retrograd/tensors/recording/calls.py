@@ -126,8 +126,8 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
             raise explained(op, (input,), error) from None
         result = _new(DISPATCH.tensor)
         result._array = out
-        result._meta = result._edge = None
-        meta = input._meta
+        result._grad_meta = result._edge = None
+        meta = input._grad_meta
         if meta and thread.transform is None and not array.flags.c_contiguous:
             result._array = out = in_common_order(out, (array,))
             note_layout(result)
@@ -206,8 +206,8 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
             raise explained(op, (input, other), error) from None
         result = _new(DISPATCH.tensor)
         result._array = out
-        result._meta = result._edge = None
-        meta, other_meta = input._meta, other._meta
+        result._grad_meta = result._edge = None
+        meta, other_meta = input._grad_meta, other._grad_meta
         if ordered and (meta or other_meta) and thread.transform is None and not (
                 a.flags.c_contiguous and b.flags.c_contiguous):
             result._array = out = in_common_order(out, (a, b))
@@ -274,7 +274,7 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
         thread = local.thread
         edge = None
         if differentiable and thread.grad:
-            edge = x._edge if x._meta is None else edge_of(x)
+            edge = x._edge if x._grad_meta is None else edge_of(x)
         try:
             if thread.transform is not None or (
                     RARE and (array.dtype in RARE or rare_among(options))):
@@ -287,7 +287,7 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
             raise explained(op, (x,), error) from None
         result = _new(DISPATCH.tensor)
         result._array = out
-        result._meta = result._edge = None
+        result._grad_meta = result._edge = None
         if loose and thread.transform is None and not (array if ordered else out).flags.c_contiguous:
             result._array = out = in_common_order(out, (array,)) if ordered else out
             note_layout(result)
@@ -333,7 +333,7 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
         thread = local.thread
         edges: tuple[Any, ...] = ()
         if thread.grad and recordable:
-            edges = tuple([None if x is None else x._edge if x._meta is None else edge_of(x) for x in operands])
+            edges = tuple([None if x is None else x._edge if x._grad_meta is None else edge_of(x) for x in operands])
         arrays = common(op, operands) if promote else [None if x is None else x._array for x in operands]
         try:
             given = (arrays, *args[1:]) if variadic else (*arrays, *args[arity:])
@@ -356,7 +356,7 @@ def _result(op: Op, out: Array, operands: Any, arrays: Any, edges: tuple[Any, ..
     """The tensor over the one output of a general op."""
     result = _new(DISPATCH.tensor)
     result._array = out
-    result._meta, result._edge, dtype = None, None, out.dtype
+    result._grad_meta, result._edge, dtype = None, None, out.dtype
     if not op.view:
         note_layout(result)
     if any(edges) and (dtype is F32 or dtype is F64 or dtype in DIFFERENTIABLE):

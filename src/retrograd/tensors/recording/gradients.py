@@ -33,7 +33,7 @@ from ...ops.creation import full_beside
 from ...ops.elementwise.arithmetic import add
 from ..arguments.size import Size
 from ..state.base import TensorBase, constant, edge_of, plain, requires
-from ..state.dispatch import DISPATCH
+from ..state.dispatch import DISPATCH, shown
 from .calls import recorded
 from .inplace import check_writable, over
 from .recorder import RECORDER
@@ -108,6 +108,8 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
         thread.passes -= 1
     if recorder is not None and not create_graph:          # the rules computed with tensors, but recorded nothing
         found = {edge: _without_base(g, faces) for edge, g in found.items()}
+    if recorder is not None:
+        return {edge: shown(as_tensor(g, faces)) for edge, g in found.items()}
     return {edge: as_tensor(g, faces) for edge, g in found.items()} if found else found
 
 
@@ -115,7 +117,8 @@ def _without_base(g: TensorBase, faces: dict[int, Any]) -> Any:
     """The array of a gradient that only rules saw, or that is a view of another tensor; any other gradient as it is."""
     if type(g) is DISPATCH.interim:
         return g._array
-    view = isinstance(g, TensorBase) and g._meta is not None and g._meta.base is not None and id(g._array) not in faces
+    meta = g._grad_meta if isinstance(g, TensorBase) else None
+    view = meta is not None and meta.base is not None and id(g._array) not in faces
     return g._array if view and g._edge is None else g
 
 
@@ -229,7 +232,7 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
     no gradient aliases another. If no gradient reached the leaf (`g` is None), or if the leaf no longer requires grad,
     nothing is added.
     """
-    meta = leaf._meta
+    meta = leaf._grad_meta
     if g is not None and leaf._edge is not None:
         raise noted(
             RuntimeError("leaf variable has been moved into the graph interior"), "backward#leaf-moved-into-the-graph",
@@ -246,7 +249,7 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
             elif held is not None:
                 meta.grad = _added(held, g)
             elif local.thread.transform is not None:
-                meta.grad = plain(copy.run(g, _layout_of_gradient(leaf._array, g)))
+                meta.grad = shown(plain(copy.run(g, _layout_of_gradient(leaf._array, g))))
             elif own == ALONE and leaf._array.flags.c_contiguous:
                 meta.grad = plain(g)
             elif isinstance(g, OtherArray):
@@ -305,7 +308,7 @@ def _added(held: TensorBase, g: Any) -> Any:
     It is a new tensor if a sparse gradient is held and the other is dense. Raises RuntimeError if the memory cannot be
     written to.
     """
-    if held._meta is None and local.thread.transform is None:
+    if held._grad_meta is None and local.thread.transform is None:
         try:
             writing(held._array)
             np.add(held._array, g, out=held._array, casting="unsafe")
@@ -337,7 +340,7 @@ def check_grad(tensor: TensorBase, grad: TensorBase) -> None:
         raise RuntimeError(f"attempting to assign a gradient with device type '{grad.device.type}' to a tensor with "
                            f"device type '{tensor.device.type}'. Please ensure that the gradient and the tensor are on "
                            "the same device")
-    meta = tensor._meta
+    meta = tensor._grad_meta
     wanted = (meta and meta.grad_dtype) or tensor._array.dtype
     if grad._array.dtype != wanted and not (meta and meta.any_grad):
         raise noted(

@@ -73,7 +73,7 @@ def check_writable(x: TensorBase, requires_grad: bool) -> None:
 
     `requires_grad` says whether the write will be recorded: grad mode is on and some operand requires grad.
     """
-    meta = x._meta
+    meta = x._grad_meta
     if meta is None:
         return
     refuse_inference(meta)
@@ -129,7 +129,8 @@ def _write(op: Op, x: TensorBase, operands: list[Any], args: tuple[Any, ...], in
             check_result(out, target)
         if recording:
             node, after = _inner_node(op, operands, arrays, edges, args)
-            refuse_saved(node, [o._array for o in operands if o is not None and o._meta and o._meta.inference])
+            refuse_saved(node, [
+                o._array for o in operands if o is not None and o._grad_meta and o._grad_meta.inference])
         versions.writing(target)
         if transform is None:
             _put(op, target, arrays, options, out, into)
@@ -151,7 +152,7 @@ def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[...,
     """Make the usual write, of equal dtypes, that needs no recording. For any other write, do nothing, return False."""
     if type(x) is not DISPATCH.tensor or (thread := local.thread).transform is not None:
         return False
-    target, meta, run, out = x._array, x._meta, thread.run, None
+    target, meta, run, out = x._array, x._grad_meta, thread.run, None
     dtype = target.dtype
     unusual = dtype is not F32 and dtype is not F64 and not (dtype is I64 and op.domain in _TYPE_KEPT)
     if unusual or not target.flags.writeable or (thread.grad and requires(x)) or (meta is not None and meta.inference):
@@ -310,7 +311,7 @@ def _inner_node(op: Op, operands: list[Any], arrays: list[Any], edges: tuple[Any
 
 def rebase(x: Any, node: Any) -> None:
     """Make `node` the history of x. If x is a view, this is done through its base."""
-    meta = x._meta
+    meta = x._grad_meta
     if meta is None or meta.base is None:
         set_edge(x, node)
         return
@@ -325,7 +326,7 @@ def take_history(x: Any, after: Any) -> None:
     Raises RuntimeError if such a write may not be recorded.
     """
     check_writable(x, True)
-    if x._meta is None or x._meta.base is None:
+    if x._grad_meta is None or x._grad_meta.base is None:
         set_edge(x, edge_of(after))
         return
     with histories:

@@ -38,9 +38,9 @@ def after_view(op: Op, view: Op, *options: Any) -> Callable[[Any, Any, Any], Any
         result = plain(out)
         if not thread.grad:
             return result
-        by_x = x._edge if x._meta is None else edge_of(x)
-        by_y = y._edge if y._meta is None else edge_of(y)
-        by_z = z._edge if z._meta is None else edge_of(z)
+        by_x = x._edge if x._grad_meta is None else edge_of(x)
+        by_y = y._edge if y._grad_meta is None else edge_of(y)
+        by_z = z._edge if z._grad_meta is None else edge_of(z)
         if by_z is not None:
             by_z = made_node(view_type, view_plan, (by_z,), c.shape, c.dtype, None)
         elif by_x is None and by_y is None:

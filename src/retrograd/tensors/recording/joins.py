@@ -39,14 +39,14 @@ def joining(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
             return general(operands, *options)
         edges: tuple[Any, ...] = ()
         if thread.grad:
-            edges = tuple([x._edge if x._meta is None else edge_of(x) for x in operands])
+            edges = tuple([x._edge if x._grad_meta is None else edge_of(x) for x in operands])
         try:
             out = thread.run(kernel, arrays, *options)
         except (TypeError, ValueError) as error:
             raise explained(op, operands, error) from None
         result = object.__new__(DISPATCH.tensor)
         result._array = out if out.flags.c_contiguous else np.asarray(out, order="C")
-        result._edge = result._meta = None
+        result._edge = result._grad_meta = None
         if any(edges):
             saved = tuple([options[place - 1] if kind == "static" else [a.shape for a in arrays]
                            for kind, place in saves])

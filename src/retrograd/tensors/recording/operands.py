@@ -207,8 +207,13 @@ def explained(op: Op, operands: Sequence[Any], error: Exception) -> Exception:
 
 def kept_scalars() -> set[int]:
     """The identities of the arrays of the kept constants of `scalar`."""
-    return {id(kept._array) for by_dtype in _constants.values()             # other threads add to the dicts
-            for of_dtype in [*by_dtype.values()] for kept in [*of_dtype.values()]}
+    return {*constant_numbers()}
+
+
+def constant_numbers() -> dict[int, Any]:
+    """The numbers of the kept constants of `scalar`, by the identities of their arrays."""
+    return {id(kept._array): number for by_dtype in _constants.values()
+            for of_dtype in [*by_dtype.values()] for number, kept in [*of_dtype.items()]}  # other threads add to them
 
 
 def leaves(domain: Any, dtype: np.dtype[Any]) -> bool:

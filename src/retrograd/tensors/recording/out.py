@@ -42,8 +42,8 @@ def into(out: Any, name: str, asks: Any, function: Callable[..., Any], args: tup
     operands = [x for x in _flat((*args, *options.values())) if isinstance(x, TensorBase)]
     _check_gradients(name, facts, operands, outs)
     for target in outs:
-        if target._meta is not None:
-            refuse_inference(target._meta)
+        if target._grad_meta is not None:
+            refuse_inference(target._grad_meta)
     making = facts.typed and facts.gradient in (CONSTANT, RESIZED)      # the function makes tensors and takes none
     require = options.pop("requires_grad", False if making else None)
     results = _computed(name, facts, function, args, options, outs)

@@ -84,6 +84,11 @@ def disabled_torch_function_impl(func: Any, types: Any, args: tuple[Any, ...] = 
     return passed_on(func, args, kwargs or {})
 
 
+def disabled_torch_dispatch_impl(func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+    """The `__torch_dispatch__` of a class whose instances handle no calls below autograd, such as Tensor."""
+    return NotImplemented
+
+
 def passed_on(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """The result of a function that no argument handles.
 

@@ -69,9 +69,9 @@ class TensorRecorder:
 
     def settled(self, value: Any) -> Any:
         """An interim tensor, or a view of one, as a plain tensor; any other value as it is."""
-        if value is None or (value._meta is None and type(value) is not DISPATCH.interim):
+        if value is None or (value._grad_meta is None and type(value) is not DISPATCH.interim):
             return value
-        base = value if value._meta is None or value._meta.base is None else value._meta.base
+        base = value if value._grad_meta is None or value._grad_meta.base is None else value._grad_meta.base
         return plain(value._array) if type(base) is DISPATCH.interim else value
 
     def array(self, value: Any) -> Array:

@@ -20,7 +20,7 @@ from ...graph.node import AccumulateGrad
 from ...graph.packed import Converted, Indices, Packed, Parcel
 from ...tensors.state.base import TensorBase
 from ..state.base import meta_of, plain, with_edge
-from ..state.dispatch import DISPATCH
+from ..state.dispatch import DISPATCH, shown
 from .saved_names import packing_order
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def packed(hook: Callable[[Any], Any], given: TensorBase) -> Any:
     grad, thread.grad = thread.grad, False
     before = versions.count(array)
     try:
-        value = hook(given)
+        value = hook(shown(given))
     finally:
         thread.grad = grad
     if versions.count(array) != before:

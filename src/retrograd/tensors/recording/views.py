@@ -36,7 +36,7 @@ def viewing(op: Op, otherwise: Any, chosen: Any) -> Callable[..., Any]:
     def call(x: Any, *options: Any) -> Any:
         if type(x) is not DISPATCH.plain:
             x = operand(op, 0, x, None, otherwise)
-        array, origin, thread = x._array, x._meta, local.thread
+        array, origin, thread = x._array, x._grad_meta, local.thread
         edge = None
         if differentiable and thread.grad:
             edge = x._edge if origin is None else ((hold := origin.accumulator) and hold()) or edge_of(x)
@@ -49,12 +49,12 @@ def viewing(op: Op, otherwise: Any, chosen: Any) -> Callable[..., Any]:
         result = new(DISPATCH.tensor)
         result._array, result._edge = out, None
         if thread.grad and (origin is None or _is_usual(origin)):
-            result._meta = meta = new(AutogradMeta)
+            result._grad_meta = meta = new(AutogradMeta)
             meta.accumulator = None
             meta.seen, meta.base, meta.replay = next_number(), x, partial(taken_again, op, options, None)
         else:
             make_view(result, x, partial(taken_again, op, options, None), ORDINARY)
-            if result._meta.inference:                       # like PyTorch, which does not record such views
+            if result._grad_meta.inference:                       # like PyTorch, which does not record such views
                 edge = None
         made = out.dtype
         if edge is not None and (made is F32 or made is F64 or made in DIFFERENTIABLE):
@@ -71,7 +71,7 @@ def viewing(op: Op, otherwise: Any, chosen: Any) -> Callable[..., Any]:
 
 def parts_of(op: Op, outs: Sequence[Any], x: Any, options: tuple[Any, ...]) -> tuple[Any, ...]:
     """Tensors over the views of `x` that an op returned. Their edges are still to be set."""
-    origin, ordinary, seen = x._meta, local.thread.grad, next_number()
+    origin, ordinary, seen = x._grad_meta, local.thread.grad, next_number()
     ordinary = ordinary and (origin is None or _is_usual(origin))
     results = []
     for i, out in enumerate(outs):
@@ -79,7 +79,7 @@ def parts_of(op: Op, outs: Sequence[Any], x: Any, options: tuple[Any, ...]) -> t
         result._array, result._edge = out, None
         replay = partial(taken_again, op, options, i)
         if ordinary:
-            result._meta = meta = new(AutogradMeta)
+            result._grad_meta = meta = new(AutogradMeta)
             meta.accumulator = None
             meta.seen, meta.base, meta.replay, meta.creation = seen, x, replay, MULTI_OUTPUT
         else:

@@ -77,12 +77,12 @@ class AutogradMeta:
 
 
 class TensorBase:
-    """The slots of a tensor. `_edge` is always right if `_meta` is None; otherwise call `edge_of`."""
+    """The slots of a tensor. `_edge` is always right if `_grad_meta` is None; otherwise call `edge_of`."""
 
-    __slots__ = ("__dict__", "__weakref__", "_array", "_edge", "_meta")
+    __slots__ = ("__dict__", "__weakref__", "_array", "_edge", "_grad_meta")
     _array: Array
     _edge: Any
-    _meta: AutogradMeta | None
+    _grad_meta: AutogradMeta | None
 
     if TYPE_CHECKING:                     # the methods of Tensor, for the layers below its class
         def __getattr__(self, name: str) -> Any: ...
@@ -102,22 +102,22 @@ class TensorBase:
 
 def meta_of(tensor: TensorBase) -> AutogradMeta:
     """The tensor's AutogradMeta, made if it has none."""
-    if tensor._meta is None:
+    if tensor._grad_meta is None:
         enter()
         try:
-            if tensor._meta is None:                       # no other thread was quicker
-                tensor._meta = AutogradMeta()
+            if tensor._grad_meta is None:                       # no other thread was quicker
+                tensor._grad_meta = AutogradMeta()
         finally:
             leave()
-    meta: AutogradMeta = tensor._meta
+    meta: AutogradMeta = tensor._grad_meta
     return meta
 
 
 def mark_inference(result: TensorBase) -> None:
     """Make a new tensor, which no other thread has yet, an inference tensor."""
-    if result._meta is None:
-        result._meta = AutogradMeta()
-    result._meta.inference = True
+    if result._grad_meta is None:
+        result._grad_meta = AutogradMeta()
+    result._grad_meta.inference = True
 
 
 def note_layout(tensor: TensorBase) -> None:
@@ -129,8 +129,8 @@ def note_layout(tensor: TensorBase) -> None:
     in_rows = None if type(array) is np.ndarray else getattr(array, "in_rows", None)     # of samples, known without one
     if in_rows is None:
         in_rows = array.flags.c_contiguous
-    if not in_rows and tensor._meta is None:
-        tensor._meta = AutogradMeta()
+    if not in_rows and tensor._grad_meta is None:
+        tensor._grad_meta = AutogradMeta()
         face = getattr(array, "face", None)
         if face is not None:                             # a sparse array, whose tensors have a class of their own
             tensor.__class__ = face(type(tensor))
@@ -151,7 +151,7 @@ def plain_class(kind: type[Any]) -> type[Any]:
 
 def edge_of(tensor: TensorBase) -> Any:
     """The edge along which gradients for `tensor` flow; None if it does not require grad."""
-    meta = tensor._meta
+    meta = tensor._grad_meta
     if meta is None:
         return tensor._edge
     if meta.inference:
@@ -177,7 +177,7 @@ def requires(tensor: TensorBase) -> bool:
     """Whether gradients flow to a tensor, by its present edges. Unlike `edge_of`, it never raises."""
     if tensor._edge is not None:
         return True
-    meta = tensor._meta
+    meta = tensor._grad_meta
     return meta is not None and (meta.leaf or (meta.base is not None and requires(meta.base)))
 
 
@@ -229,7 +229,7 @@ def set_leaf(meta: AutogradMeta, value: bool) -> None:
 @whole
 def accumulator_of(leaf: Any) -> AccumulateGrad:
     """The AccumulateGrad of a leaf, the same for all threads. It is made anew if nothing holds it at present."""
-    meta = leaf._meta
+    meta = leaf._grad_meta
     while True:
         reference = meta.accumulator
         own = reference is not None or meta.base is None
@@ -253,9 +253,9 @@ def accumulator_of(leaf: Any) -> AccumulateGrad:
 
 def make_view(result: TensorBase, x: Any, replay: Callable[[Any], Any], creation: int) -> None:
     """Note the base of a view of `x`, which owns the memory, and how to take the same view of the base again."""
-    result._meta = meta = AutogradMeta()
+    result._grad_meta = meta = AutogradMeta()
     meta.seen = next_number()
-    origin = x._meta
+    origin = x._grad_meta
     first = origin is None or origin.base is None
     meta.base, meta.replay = (x, replay) if first else (origin.base, Chain(origin.replay, replay))
     thread = local.thread
@@ -274,12 +274,12 @@ def renew(view: Any) -> None:
 
     Raises RuntimeError if a view that was created in this way must not get such an edge.
     """
-    meta = view._meta
+    meta = view._grad_meta
     base = meta.base
     with histories:
         if not written_since(view._array, meta.seen):
             return                                       # another thread has done it
-        if base._meta is not None and base._meta.turned > meta.seen:
+        if base._grad_meta is not None and base._grad_meta.turned > meta.seen:
             meta.replay = ByStrides(view._array, base._array)
         if view._edge is None and not requires(base):
             return                                       # `seen` stays, since the base may require grad later
@@ -295,7 +295,7 @@ def renew(view: Any) -> None:
 def set_edge(tensor: TensorBase, edge: Any) -> None:
     """Give a tensor a new history. Its retaining hook moves to the new node; other hooks stay with the old node."""
     with histories:
-        meta = tensor._meta
+        meta = tensor._grad_meta
         if meta is not None:
             meta.hooks = None
         if meta is not None and meta.retained is not None:
@@ -342,7 +342,7 @@ def plain(array: Array) -> Any:
     """A tensor over `array` that requires no grad."""
     tensor = object.__new__(DISPATCH.tensor)
     tensor._array = array
-    tensor._edge = tensor._meta = None
+    tensor._edge = tensor._grad_meta = None
     if type(array) is not np.ndarray or not array.flags.c_contiguous:
         note_layout(tensor)
     if local.thread.inference:
@@ -354,7 +354,7 @@ def over(kind: type[Any], array: Any) -> Any:
     """A tensor of a class over an array, with no history and no hooks."""
     tensor = object.__new__(kind)
     tensor._array = array
-    tensor._edge = tensor._meta = None
+    tensor._edge = tensor._grad_meta = None
     return tensor
 
 
@@ -369,7 +369,7 @@ def numbers_in(tensor: TensorBase) -> Any:
 def sharing(tensor: TensorBase, array: Array) -> Any:
     """A tensor without history over the memory of another. It is an inference tensor if the other is, in any mode."""
     result = with_edge(array, None)
-    if tensor._meta is not None and tensor._meta.inference:
+    if tensor._grad_meta is not None and tensor._grad_meta.inference:
         mark_inference(result)
     return result
 
@@ -377,7 +377,7 @@ def sharing(tensor: TensorBase, array: Array) -> Any:
 def with_edge(array: Array, edge: Any) -> Any:
     """A tensor over `array` with this edge; a constant if the edge is None."""
     tensor = object.__new__(DISPATCH.tensor)
-    tensor._array, tensor._edge, tensor._meta = array, edge, None
+    tensor._array, tensor._edge, tensor._grad_meta = array, edge, None
     if type(array) is not np.ndarray or not array.flags.c_contiguous:
         note_layout(tensor)
     return tensor

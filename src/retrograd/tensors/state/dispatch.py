@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 # A handler of calls. It is called with the function and its arguments, and returns UNHANDLED for a call that it leaves.
 Handler = Callable[[Any, tuple[Any, ...], Mapping[str, Any]], Any]
 
@@ -74,3 +76,16 @@ class Dispatch:
 
 
 DISPATCH = Dispatch()
+
+
+# Wrappers of tensors
+
+def is_wrapper(tensor: Any) -> bool:
+    """Whether a tensor wraps other tensors, with which its class computes."""
+    return type(tensor._array) is not np.ndarray and hasattr(tensor._array, "shown")
+
+
+def shown(tensor: Any) -> Any:
+    """The tensor that programs see for a new tensor: over the array of a wrapper, one of the class of the wrapper."""
+    show = None if type(tensor._array) is np.ndarray else getattr(tensor._array, "shown", None)
+    return tensor if show is None else show(tensor)

@@ -43,7 +43,7 @@ def leaving(level: BatchLevel, result: Any, dim: int) -> Any:
         return entered.tensor
     left, tensor = _left(level, result, dim), entered.tensor
     if _same_memory(left._array, tensor._array):
-        edge, creation = edge_of(left), ORDINARY if entered.samples is result else result._meta.creation
+        edge, creation = edge_of(left), ORDINARY if entered.samples is result else result._grad_meta.creation
         make_view(left, tensor, ByStrides(left._array, tensor._array), creation)
         left._edge = edge
     return left
@@ -51,7 +51,7 @@ def leaving(level: BatchLevel, result: Any, dim: int) -> Any:
 
 def _origin(level: BatchLevel, result: Any) -> Entered | None:
     """The value that entered the level, if the result is that value or a view of it."""
-    base = result if result._meta is None or result._meta.base is None else result._meta.base
+    base = result if result._grad_meta is None or result._grad_meta.base is None else result._grad_meta.base
     return next((each for each in level.entered if each.samples is base), None)
 
 

@@ -73,7 +73,7 @@ def getitem(input: Any, key: Any) -> Any:
 
 def _refuse_stale(input: TensorBase) -> None:
     """Raises RuntimeError for a view that is stale after a write to its base. PyTorch checks this before the key."""
-    if input._meta is not None and input._meta.creation != ORDINARY and local.thread.grad:
+    if input._grad_meta is not None and input._grad_meta.creation != ORDINARY and local.thread.grad:
         edge_of(input)
 
 
@@ -242,7 +242,7 @@ def _item(key: Any) -> Any:
         if array.ndim == 0 and array.dtype.kind in "biu" and not (array.dtype.kind == "i" and is_batch(array)):
             number = numbers_in(key)
             return number if array.dtype.kind == "i" else bool(number)           # uint8 is an old form of bool
-        if key._meta is not None and key._meta.inference:
+        if key._grad_meta is not None and key._grad_meta.inference:
             watch_saving(array)
         return array if array.dtype == np.int64 or array.dtype.kind == "b" else static_index(array)
     if isinstance(key, np.ndarray):

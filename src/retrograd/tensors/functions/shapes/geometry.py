@@ -282,8 +282,8 @@ def _resize(name: str, tensor: TensorBase, shape: tuple[int, ...], memory_format
             instead="resize x.detach() or a clone instead")
     if moves(tensor):
         raise RuntimeError("cannot resize variables that has a forward grad. Resize x.detach() or a clone instead.")
-    if tensor._meta is not None:
-        refuse_inference(tensor._meta)
+    if tensor._grad_meta is not None:
+        refuse_inference(tensor._grad_meta)
     order: Any = "C" if memory_format is None else options.order_of_shape(name, memory_format, shape)
     other = shape != tensor._array.shape
     if other or memory_format is not None:

@@ -66,7 +66,7 @@ def _copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
         shown = view(with_edge(array_of(name, input), None), *options, **named)
         if type(shown) is tuple and not shown:
             return shown
-        taken = (shown[0] if type(shown) is tuple else shown)._meta
+        taken = (shown[0] if type(shown) is tuple else shown)._grad_meta
         if taken is None or taken.replay is None:        # the same bytes in another dtype: no gradient
             return plain(basic.clone.run(shown._array, "C"))
         op, given, _ = taken.replay.args
@@ -149,7 +149,7 @@ def narrow_copy(input: TensorBase, dim: int, start: Any, length: int) -> Any:
     if length < 0:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size_at(array, dim)}).")
     shown = narrow(with_edge(array, None), dim, start, length)
-    _, (axis, first, last, _), _ = shown._meta.replay.args
+    _, (axis, first, last, _), _ = shown._grad_meta.replay.args
     return ops.narrow_copy(input, axis, first, last - first)
 
 
