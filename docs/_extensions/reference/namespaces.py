@@ -124,15 +124,26 @@ def _written_in(home: Any) -> list[str]:
 
 @cache
 def first_paths() -> dict[int, str]:
-    """The path under which each function and class has its whole entry, by its identity: the first path that ends with
-    the name that the function says of itself, else the first path."""
+    """The path under which each function and class has its whole entry, by the identity of what it is defined by: the
+    first path that ends with the name of the definition, else the first path."""
     found: dict[int, str] = {}
     known = [member for path in NAMESPACES for member in members(path) if member.kind not in ("data", "module")]
     for own in (True, False):
         for member in known:
-            if not own or getattr(member.found, "__name__", "") == member.name:
-                found.setdefault(id(member.found), member.path)
+            if not own or getattr(_definition(member.found), "__name__", "") == member.name:
+                found.setdefault(id(_definition(member.found)), member.path)
     return found
+
+
+def first_path(found: Any) -> str | None:
+    """The path under which a function or class has its whole entry."""
+    return first_paths().get(id(_definition(found)))
+
+
+def _definition(found: Any) -> Any:
+    """What a function is defined by: a function, its method and its other names share the body."""
+    facts = getattr(found, "public", None)
+    return found if facts is None else facts.body
 
 
 @cache
