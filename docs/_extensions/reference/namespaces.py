@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import retrograd
+from retrograd.tensors.recording.public_facts import definition
 
 PACKAGE = Path(retrograd.__file__).parent
 
@@ -130,20 +131,14 @@ def first_paths() -> dict[int, str]:
     known = [member for path in NAMESPACES for member in members(path) if member.kind not in ("data", "module")]
     for own in (True, False):
         for member in known:
-            if not own or getattr(_definition(member.found), "__name__", "") == member.name:
-                found.setdefault(id(_definition(member.found)), member.path)
+            if not own or getattr(definition(member.found), "__name__", "") == member.name:
+                found.setdefault(id(definition(member.found)), member.path)
     return found
 
 
 def first_path(found: Any) -> str | None:
     """The path under which a function or class has its whole entry."""
-    return first_paths().get(id(_definition(found)))
-
-
-def _definition(found: Any) -> Any:
-    """What a function is defined by: a function, its method and its other names share the body."""
-    facts = getattr(found, "public", None)
-    return found if facts is None else facts.body
+    return first_paths().get(id(definition(found)))
 
 
 @cache
