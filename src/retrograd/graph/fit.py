@@ -27,6 +27,8 @@ def unbroadcast(g: Any, found: tuple[int, ...], shape: tuple[int, ...]) -> Any:
         return g.reshape(shape) if type(g) is np.ndarray else view(g, shape)             # PyTorch records a sum here
     if lead:
         axes = (*range(lead), *stretched)
+        if not shape:
+            return sum_dim(g, axes, False, None)
         if type(g) is np.ndarray:
             return sum_dim(g, axes, False, None).reshape(shape)
         return view(sum_dim(g, axes, True, None), shape)

@@ -87,6 +87,8 @@ def understood(command: str) -> bool:
         case ["pip", "install", what] | ["pip", "install", "-e" | "--prefer-binary", what] if what.startswith("."):
             wanted = re.fullmatch(r"\.(?:\[([\w,]+)\])?", what)
             return wanted is not None and set(filter(None, (wanted[1] or "").split(","))) <= extras()
+        case ["pip", "install", "--no-deps", package]:
+            return any(f"\n{package}==" in text_of(path) for path in (ROOT / "examples" / "packages").glob("*.txt"))
         case ["pip", "install", *packages]:
             return {*packages} <= {package for extra in PACKAGES.values() for package in extra}
         case ["python", "-m", "retrograd", *arguments] | ["retrograd", *arguments]:
