@@ -36,4 +36,4 @@ if not TYPE_CHECKING:                                        # a type checker re
     }
     __getattr__, __dir__ = late(__name__, __all__, {
         **inside(_FILES, __name__),
-        "SavedTensor": "tensors.recording.saved_values:SavedTensor"})
+        "torch": "autograd.backward:torch", "SavedTensor": "tensors.recording.saved_values:SavedTensor"})
