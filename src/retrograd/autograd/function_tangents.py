@@ -51,13 +51,13 @@ def _not_written() -> Exception:
 def _no_view(arg: Any, result: Any) -> Exception:
     """The error of a `jvp` whose result is no view of the tangent of `arg`, in whose memory the output lies."""
     if result is None or not result._is_view():
-        sentence = ("A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning "
-                    "a view.")
-    else:
-        which = "same base as the " if arg._is_view() else ""
-        sentence = ("A custom Function is returning a view but the jvp is not returning a view of the "
-                    f"{which}given grad input.")
-    return noted(RuntimeError(sentence), "forward-mode#tangent-of-a-view")
+        return noted(RuntimeError("A custom Function's forward is returning a view (or an input as-is) but the jvp is "
+                                  "not returning a view."), "forward-mode#tangent-of-a-view")
+    return noted(RuntimeError(
+        "A custom Function is returning a view but the jvp is not returning a view of the same base as the given grad "
+        "input." if arg._is_view() else
+        "A custom Function is returning a view but the jvp is not returning a view of the given grad input."),
+        "forward-mode#tangent-of-another-view")
 
 
 class _Call:

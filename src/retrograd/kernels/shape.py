@@ -214,7 +214,8 @@ def unfold(x: Array, dim: int, size: int, step: int) -> Any:
     in_bytes = [n * x.itemsize for n in strides]
     view: Any = (np.ndarray(shape, x.dtype, np.asarray(x), 0, in_bytes) if x.flags.c_contiguous and x.size else
                  np.lib.stride_tricks.as_strided(x, shape, in_bytes))
-    view.flags.writeable = x.flags.writeable and (step >= size or shape[dim] <= 1)       # otherwise windows overlap
+    if not x.flags.writeable or (step < size and shape[dim] > 1):                        # the windows overlap
+        view.flags.writeable = False
     return view
 
 
