@@ -2,7 +2,7 @@
 
 This module needs PyTorch for the names, and to find the functions that each entry of the table of operators calls. Run
 it to bring the data, docs/coverage.csv, and the count on the page up to date. A name counts as checked if an entry
-calls it, or calls a function that is the same object in retrograd.
+calls it, or calls a function with the same definition in retrograd.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from comparing import namespace_coverage, signatures
 from comparing.everyday import names as everyday_names
 from comparing.out_cases import CASES
 from op_table.table import TABLE, Entry
+from retrograd.tensors.recording.public_facts import definition
 
 PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
 DATA = PAGE.with_suffix(".csv")
@@ -111,19 +112,19 @@ def _checks(entry: Entry) -> set[str]:
 
 @cache
 def checks() -> dict[int, set[str]]:
-    """For each function of retrograd, by its identity, the checks that cover it."""
+    """For each function of retrograd, by the identity of its definition, the checks that cover it."""
     found: dict[int, set[str]] = defaultdict(set)
     for entry in TABLE:
         for name in _names_called(entry):
             ours = _at(retrograd, name)
             if ours is not None:
-                found[id(ours)] |= _checks(entry)
+                found[id(definition(ours))] |= _checks(entry)
     for name, _ in CASES:
-        found[id(_at(retrograd, f"torch.{name}"))].add("out")
+        found[id(definition(_at(retrograd, f"torch.{name}")))].add("out")
     for name in public("torch.Tensor"):
         written = getattr(retrograd.Tensor, f"{name}_", None)
-        if written is not None and id(written) in found:
-            found[id(getattr(retrograd.Tensor, name, None))].add("in place")
+        if written is not None and id(definition(written)) in found:
+            found[id(definition(getattr(retrograd.Tensor, name, None)))].add("in place")
     return found
 
 
@@ -147,7 +148,7 @@ def state(name: str) -> str:
     ours, (space, _, plain) = _at(retrograd, name), name.rpartition(".")
     if ours is None and not hasattr(_at(retrograd, space), plain):      # `newaxis` is there, and is None
         return ""
-    found = checks().get(id(ours), set())
+    found = checks().get(id(definition(ours)), set())
     if "values" not in found:
         found = found | {"by programs" if plain in _calls_in_tests() else "none"}
     return ", ".join(word for word in _ORDER if word in found)

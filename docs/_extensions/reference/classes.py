@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from reference.namespaces import NAMESPACES, Member, first_paths, members
+from reference.namespaces import NAMESPACES, Member, first_path, members
 
 FOLDER = "reference/class"
 REFERENCE = Path(__file__).parents[2] / "reference"
@@ -30,7 +30,7 @@ A class of [{namespace}](../{page}.md).
 def classes() -> dict[str, Member]:
     """The classes that have a page of their own, by their paths."""
     return {member.path: member for path in NAMESPACES for member in members(path)
-            if member.kind == "class" and first_paths().get(id(member.found)) == member.path
+            if member.kind == "class" and first_path(member.found) == member.path
             and member.path not in NAMESPACES}
 
 

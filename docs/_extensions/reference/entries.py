@@ -11,7 +11,7 @@ from docutils import nodes
 from sphinx import addnodes
 
 from reference import differences, docstrings, examples, signatures, sources, statements
-from reference.namespaces import NAMESPACES, Member, first_paths, kind_of
+from reference.namespaces import NAMESPACES, Member, first_path, first_paths, kind_of
 from retrograd.ops.framework import Op
 
 WHOLE = 60          # the most lines of a statement that a page shows; a longer one is a link
@@ -54,7 +54,7 @@ class Writer:
     @staticmethod
     def summary(member: Member) -> str:
         """One line about a name: the first sentence of its text, or the name that it stands for."""
-        first = first_paths().get(id(member.found), member.path)
+        first = first_path(member.found) or member.path
         if member.kind == "data":
             return docstrings.shortened(repr(member.found), 60)
         text = docstrings.first_sentence(inspect.getdoc(member.found) or "")
@@ -100,7 +100,7 @@ class Writer:
 
     def content(self, member: Member, inside: str) -> Iterator[nodes.Node]:
         """What stands below the head."""
-        first = first_paths().get(id(member.found), member.path)
+        first = first_path(member.found) or member.path
         if not inside and first != member.path:
             yield self.same(member, first)
         elif member.kind == "data":

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import retrograd
+from retrograd.tensors.recording.public_facts import definition
 
 PACKAGE = Path(retrograd.__file__).parent
 
@@ -124,15 +125,20 @@ def _written_in(home: Any) -> list[str]:
 
 @cache
 def first_paths() -> dict[int, str]:
-    """The path under which each function and class has its whole entry, by its identity: the first path that ends with
-    the name that the function says of itself, else the first path."""
+    """The path under which each function and class has its whole entry, by the identity of what it is defined by: the
+    first path that ends with the name of the definition, else the first path."""
     found: dict[int, str] = {}
     known = [member for path in NAMESPACES for member in members(path) if member.kind not in ("data", "module")]
     for own in (True, False):
         for member in known:
-            if not own or getattr(member.found, "__name__", "") == member.name:
-                found.setdefault(id(member.found), member.path)
+            if not own or getattr(definition(member.found), "__name__", "") == member.name:
+                found.setdefault(id(definition(member.found)), member.path)
     return found
+
+
+def first_path(found: Any) -> str | None:
+    """The path under which a function or class has its whole entry."""
+    return first_paths().get(id(definition(found)))
 
 
 @cache

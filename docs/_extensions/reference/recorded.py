@@ -14,7 +14,7 @@ import numpy as np
 
 import retrograd
 from op_table.table import DTYPES, TABLE, Entry
-from reference.namespaces import first_paths
+from reference.namespaces import first_path
 from retrograd.overrides import TorchFunctionMode
 
 MOST = 24           # the most elements of all tensors of an example
@@ -40,7 +40,7 @@ class _Recorder(TorchFunctionMode):
         self.found = found
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        path = first_paths().get(id(func), "")
+        path = first_path(func) or ""
         if path and path not in self.found:
             with contextlib.suppress(_Unwritten):
                 self.found[path] = _written(args, kwargs or {})

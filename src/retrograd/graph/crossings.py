@@ -17,6 +17,8 @@ from .node import OtherNode
 
 # The crossings that exist, and the arrays of wrappers, by identity.
 alive: set[int] = set()
+# The transforms that a crossing may put in effect until the end of its pass.
+lasting: set[Any] = set()
 
 
 class Crossing(OtherNode):

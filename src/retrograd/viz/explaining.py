@@ -78,6 +78,7 @@ def explain(what: Any) -> Explanation:
       The kernel is numpy.exp.
       The gradient of x is computed from g, out.
       A node saves: result, for the gradient of x.
+      Machine code has a formula for it.
       PyTorch's errors about unsigned integers, floats of 8 bits and bfloat16 name the kernels none, exp_vml_cpu, none.
       ops/elementwise/elementary.py:22
         exp = elementwise("exp", np.exp, domain="float", x=lambda g, out: g * out)

@@ -22,13 +22,13 @@ pytestmark = needs(*DOCS)
 sys.path.append(str(site.DOCS / "_extensions"))
 
 from reference import examples, sessions  # noqa: E402
-from reference.namespaces import Member, first_paths, public_names  # noqa: E402
+from reference.namespaces import Member, first_path, public_names  # noqa: E402
 
 
 def described() -> list[Member]:
     """The functions and classes that have an entry of their own."""
     return [member for member in public_names() if member.kind in ("function", "method", "class")
-            and first_paths().get(id(member.found)) == member.path]
+            and first_path(member.found) == member.path]
 
 
 @pytest.mark.parametrize("path", sorted(sessions.listed()))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from ...foundations.dtypes import dtype as torch_dtype
 from ...foundations.modes import local as state, standing
-from ...graph.crossings import Crossing
+from ...graph.crossings import Crossing, lasting
 from ...kernels.layout import steps
 from ...tensors.arguments.size import Size, size_of
 from ...tensors.face.other_arrays import OtherArrayMethods
@@ -323,3 +323,4 @@ def dispatch(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) ->
 
 DistributedArray.face = staticmethod(partial(_face))
 DISPATCH.add_fallback(dispatch)
+lasting.add(carry_out)

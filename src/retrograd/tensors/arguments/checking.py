@@ -23,7 +23,7 @@ from .options import layout, memory_format
 from .schemas import NAMES, OTHER_NAMES, Parameter, Schema, schemas
 
 # The functions that take a Python number in place of any tensor.
-NUMBERS_TOO = frozenset(("add", "sub", "mul", "div", "true_divide", "floor_divide"))
+NUMBERS_TOO = frozenset(("add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide"))
 # The functions that also take their arguments in an order that PyTorch gave up (see `reordering`).
 FORMER_ORDERS = frozenset(("add", "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addr", "baddbmm", "sub"))
 ALIASES = {other: name for name, others in OTHER_NAMES.items() for other in others}

@@ -11,7 +11,8 @@ from ...foundations.errors import noted, warn, warn_once
 from ...ops import fourier, shape as shape_ops
 from ...ops.basic import check_values
 from ...tensors.state.base import TensorBase
-from ..arguments.dims import array_of, as_int
+from ..arguments.checking import is_int
+from ..arguments.dims import array_of, as_int, kind_of
 from ..recording.public import public
 from ..state.base import plain
 from .elementwise.elementary import view_as_real
@@ -63,6 +64,14 @@ def _padded_window(window: TensorBase | None, like: TensorBase, win_length: int,
     return constant_pad_nd(window, (before, n_fft - win_length - before))
 
 
+_STFT_ENDS = ("bool normalized = False, bool onesided = None, bool return_complex = None, bool align_to_window = None)")
+_STFT_BEGINS = " * (Tensor input, int n_fft, int hop_length = None, int win_length = None, Tensor window = None, "
+_STFT_IS_CALLED_WRONG = (
+    "stft() received an invalid combination of arguments - got (Tensor, {}), but expected one of:\n"
+    f'{_STFT_BEGINS}bool center = True, str pad_mode = "reflect", {_STFT_ENDS}\n{_STFT_BEGINS}{_STFT_ENDS}\n'
+    "      didn't match because some of the arguments have invalid types: (Tensor, {})\n")
+
+
 @public(method=True)
 def stft(input: TensorBase, n_fft: int, hop_length: int | None = None, win_length: int | None = None,
          window: TensorBase | None = None, center: bool = True, pad_mode: str = "reflect", normalized: bool = False,
@@ -81,7 +90,12 @@ def stft(input: TensorBase, n_fft: int, hop_length: int | None = None, win_lengt
     array_of("stft", input)
     if center and align_to_window is not None:
         raise RuntimeError("stft align_to_window should only be set when center = false")
-    n_fft = _int_of("stft", n_fft)
+    if not is_int(n_fft):
+        n_fft // 2                                          # which raises Python's error for a text, as in PyTorch
+        given = n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window
+        raise TypeError(_STFT_IS_CALLED_WRONG.format(", ".join([kind_of(value) for value in given]),
+                                                     ", ".join([f"!{kind_of(value)}!" for value in given])))
+    n_fft = as_int("stft", n_fft, "n_fft")
     if center:
         input = _padded(input, n_fft // 2, pad_mode)
     hop = n_fft >> 2 if hop_length is None else hop_length
@@ -106,14 +120,6 @@ def stft(input: TensorBase, n_fft: int, hop_length: int | None = None, win_lengt
     if input._array.ndim == 1:
         out = _squeezed(out, 0)
     return out if as_complex else view_as_real(out)
-
-
-def _int_of(name: str, n_fft: Any) -> int:
-    try:
-        return as_int(name, n_fft, "n_fft")
-    except TypeError:
-        raise TypeError(f"{name}() received an invalid combination of arguments: n_fft must be int, not "
-                        f"{type(n_fft).__name__}") from None
 
 
 def _check_signal(call: str, array: Array, n_fft: int, hop: int, width: int, window: TensorBase | None) -> None:
@@ -156,7 +162,9 @@ def istft(input: TensorBase, n_fft: int, hop_length: int | None = None, win_leng
     point add up to 0, because the transforms then say nothing about this point.
     """
     array = array_of("istft", input)
-    n_fft = _int_of("istft", n_fft)
+    if not is_int(n_fft):
+        raise TypeError(f"istft(): argument 'n_fft' (position 2) must be int, not {kind_of(n_fft)}")
+    n_fft = as_int("istft", n_fft, "n_fft")
     hop = n_fft >> 2 if hop_length is None else hop_length
     width = n_fft if win_length is None else win_length
     if array.dtype.kind != "c":
@@ -180,7 +188,7 @@ def istft(input: TensorBase, n_fft: int, hop_length: int | None = None, win_leng
 
     def test(envelope: Array) -> None:
         if np.any(np.abs(envelope) < 1e-11):
-            raise RuntimeError(f"{call} window overlap add min: 1")
+            raise RuntimeError(f"{call} window overlap add min: 1\n[ CPUBoolType{{}} ]")
 
     check_values(envelope._array, test)
     y = y / envelope

@@ -16,7 +16,7 @@ from ...foundations.dtypes import C_NAMES, Array, dtype as torch_dtype
 from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...graph.anomaly import CheckedPass
-from ...graph.crossings import alive as crossings
+from ...graph.crossings import alive as crossings, lasting
 from ...graph.engine import Pass
 from ...graph.hooks import USER_HOOKS
 from ...graph.locks import accumulating
@@ -103,7 +103,7 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
                 callback()
     finally:
         thread.grad, thread.walk = grad, outer
-        if thread.levels != levels or thread.transform is not transform:    # the pass crossed into a transform
+        if thread.levels != levels or thread.transform in lasting:         # the pass crossed into a transform
             thread.levels, thread.transform, thread.watchers = levels, transform, watchers
         thread.passes -= 1
     if recorder is not None and not create_graph:          # the rules computed with tensors, but recorded nothing

@@ -162,6 +162,12 @@ def _of_no_tensor(name: str, value: Any) -> TypeError:
     return TypeError(f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a '{kind}' object")
 
 
+def definition(function: Any) -> Any:
+    """The function that computes. A function, its method and its other names are entries of one definition."""
+    facts = getattr(function, "public", None)
+    return function if facts is None else facts.body
+
+
 def facts_of(function: Any) -> Public:
     """The facts about a public function."""
     facts: Public = function.public

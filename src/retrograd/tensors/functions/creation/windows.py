@@ -15,13 +15,21 @@ from ...recording.public import public
 
 _OPTIONS = "layout=Strided (default), requires_grad=false (default), pinned_memory=false, memory_format=(nullopt)"
 
+_COMMON = "dtype? dtype=None, layout? layout=None, device? device=None, bool pin_memory=False, bool requires_grad=False"
+
+
+def _schemas(name: str, *parameters: str) -> list[str]:
+    """The schemas of a window, the last ones with parameters of its own."""
+    return [f"{name}_window(int window_length, *, {_COMMON})",
+            *[f"{name}_window(int window_length, bool periodic, {more}*, {_COMMON})"
+              for more in ("", *[f"{parameter}, " for parameter in parameters])]]
+
 
 def _window(name: str, window_length: Any, periodic: Any, dtype: torch_dtype | None, device: DeviceLike | None,
             requires_grad: bool, *parameters: float) -> Any:
     """The window that a kernel computes. A periodic window is the symmetric window of one more point, less the last."""
     if not isinstance(periodic, bool) or not all(isinstance(p, (int, float)) for p in parameters):
-        raise TypeError(f"{name}_window() received an invalid combination of arguments: periodic must be bool, and "
-                        "the other parameters of the window float")
+        raise TypeError(f"{name}_window() received an invalid combination of arguments")
     n = as_int(f"{name}_window", window_length, "window_length")
     target = element_type(f"{name}_window", dtype)
     if letter(target) not in "fc":
@@ -37,7 +45,7 @@ def _window(name: str, window_length: Any, periodic: Any, dtype: torch_dtype | N
     return made(weights[:n].astype(target), device, requires_grad)
 
 
-@public()
+@public(*_schemas("bartlett"))
 def bartlett_window(window_length: int, periodic: bool = True, *, dtype: torch_dtype | None = None,
                     layout: Layout = strided, device: DeviceLike | None = None, pin_memory: bool = False,
                     requires_grad: bool = False) -> Any:
@@ -50,7 +58,7 @@ def bartlett_window(window_length: int, periodic: bool = True, *, dtype: torch_d
     return _window("bartlett", window_length, periodic, dtype, device, requires_grad)
 
 
-@public()
+@public(*_schemas("blackman"))
 def blackman_window(window_length: int, periodic: bool = True, *, dtype: torch_dtype | None = None,
                     layout: Layout = strided, device: DeviceLike | None = None, pin_memory: bool = False,
                     requires_grad: bool = False) -> Any:
@@ -58,7 +66,7 @@ def blackman_window(window_length: int, periodic: bool = True, *, dtype: torch_d
     return _window("blackman", window_length, periodic, dtype, device, requires_grad)
 
 
-@public()
+@public(*_schemas("hamming", "float alpha", "float alpha, float beta"))
 def hamming_window(window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, *,
                    dtype: torch_dtype | None = None, layout: Layout = strided, device: DeviceLike | None = None,
                    pin_memory: bool = False, requires_grad: bool = False) -> Any:
@@ -66,7 +74,7 @@ def hamming_window(window_length: int, periodic: bool = True, alpha: float = 0.5
     return _window("hamming", window_length, periodic, dtype, device, requires_grad, alpha, beta)
 
 
-@public()
+@public(*_schemas("hann"))
 def hann_window(window_length: int, periodic: bool = True, *, dtype: torch_dtype | None = None,
                 layout: Layout = strided, device: DeviceLike | None = None, pin_memory: bool = False,
                 requires_grad: bool = False) -> Any:
@@ -79,7 +87,7 @@ def hann_window(window_length: int, periodic: bool = True, *, dtype: torch_dtype
     return _window("hann", window_length, periodic, dtype, device, requires_grad)
 
 
-@public()
+@public(*_schemas("kaiser", "float beta"))
 def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype: torch_dtype | None = None,
                   layout: Layout = strided, device: DeviceLike | None = None, pin_memory: bool = False,
                   requires_grad: bool = False) -> Any:

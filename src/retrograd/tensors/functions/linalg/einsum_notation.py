@@ -86,7 +86,8 @@ def _tokens(term: str, start: int, where: str) -> list[str]:
             already = "but an ellipsis (...)" if where == "output" else "for which an ellipsis"
             raise RuntimeError(f"einsum(): found '.' for {where} {already} was already found")
         if token == ".":
-            raise RuntimeError(f"einsum(): found '.' for {where} that is not part of any ellipsis")
+            part = "ellipsis (...)" if where == "output" else "ellipsis"
+            raise RuntimeError(f"einsum(): found '.' for {where} that is not part of any {part}")
         if token != "..." and token not in LETTERS:
             raise RuntimeError(f"einsum(): invalid subscript given at index {start + match.start()} in the equation "
                                "string, subscripts must be in [a-zA-Z]")

@@ -187,7 +187,8 @@ def linalg_norm(input: TensorBase, ord: Any = None, dim: int | Sequence[int] | N
     return delivered("norm", _OUT, out, result)
 
 
-@public(out=rule(exact=EXACT, overlap=FREE, blame="norm", repeated=True))
+@public("frobenius_norm(Tensor input, ints[1] dim, bool keepdim=False, *, Tensor out=None)",
+        out=rule(exact=EXACT, overlap=FREE, blame="norm", repeated=True))
 def frobenius_norm(input: TensorBase, dim: Dims, keepdim: bool = False) -> Any:
     """The square root of the sum of squares over one or two dims; over all dims if `dim` is an empty tuple."""
     array = array_of("frobenius_norm", input)
