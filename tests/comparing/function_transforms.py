@@ -6,6 +6,13 @@ grad, vjp, jvp, jacrev, jacfwd, vmap = attrgetter("grad", "vjp", "jvp", "jacrev"
 hessian, linearize = attrgetter("hessian", "linearize")(torch.func)
 grad_and_value, functionalize, debug_unwrap = attrgetter(
     "grad_and_value", "functionalize", "debug_unwrap")(torch.func)
+
+class Doubled(torch.autograd.Function):
+    forward, backward = staticmethod(lambda ctx, x: x * 2), staticmethod(lambda ctx, g: g * 2)
+    jvp = staticmethod(lambda ctx, t: t * 2)
+
+class Noisy(Doubled):
+    backward = jvp = staticmethod(lambda ctx, g: g * torch.rand_like(g))
 """
 
 AT_POINT = _NAMES + "x = torch.arange(3.)"
@@ -103,6 +110,30 @@ grad(lambda x: x.sum().backward())(x)
 vmap(lambda x: x.sum().backward())(x.requires_grad_())
 grad(lambda y: x.sum())(x)
 grad(3)(x)
+grad(lambda x: Doubled.apply(x).sum())(x)
+grad(lambda y: (Doubled.apply(x) + y).sum())(x)
+vjp(Doubled.apply, x)
+jvp(Doubled.apply, (x,), (x,))
+jacrev(Doubled.apply)(x)
+jacfwd(Doubled.apply)(x)
+linearize(Doubled.apply, x)[0]
+grad(lambda x: x.requires_grad_().sum())(x)
+grad(lambda y: (torch.ones(3).requires_grad_(), y.sum())[1])(x)
+vjp(lambda x: x.requires_grad_(False), x)
+jvp(lambda x: x.requires_grad_(), (x,), (x,))
+jacrev(lambda x: x.requires_grad_())(x)
+jacfwd(lambda x: x.requires_grad_())(x)
+linearize(lambda x: (torch.ones(3).requires_grad_(), x * 1)[1], x)[0]
+grad(lambda y: (torch.ones(3, requires_grad=True), torch.nn.Parameter(torch.ones(3)), y.sum())[2])(x)
+grad(lambda y: (torch.asarray([1.], requires_grad=True), y.sum())[1])(x)
+jvp(lambda x: torch.sin(x, out=torch.zeros(3)), (x,), (x,))
+jvp(lambda y: torch.add(x, x, out=y), (x,), (x,))
+jvp(lambda y: torch.stack([y, y], out=torch.zeros(2, 3)), (x,), (x,))
+jvp(lambda y: (torch.zeros(3, out=y), y * 1)[1], (x,), (x,))
+grad(lambda x: x.view(1, 3, 1, 1).is_contiguous(memory_format=torch.channels_last) * x.sum())(x)
+torch.autograd.grad(Noisy.apply(x.requires_grad_()), x, torch.ones(2, 3), is_grads_batched=True)
+torch.autograd.functional.jacobian(Noisy.apply, x, vectorize=True)
+torch.autograd.functional.jacobian(Noisy.apply, x, vectorize=True, strategy='forward-mode')
 """
 
 ROW_CALLS = """
@@ -186,4 +217,40 @@ vmap(torch.nn.Linear(3, 2))(x).shape
 vmap(lambda x: x.to(torch.int64))(x)
 vmap(lambda x: x.is_contiguous())(x)
 vmap(lambda x: torch.func.grad(lambda y: (y**2).sum())(x))(x)
+vmap(Doubled.apply)(x)
+vmap(lambda x: x + Doubled.apply(z))(x)
+vmap(lambda x: x.requires_grad_())(x)
+vmap(lambda x: x.clone(memory_format=torch.channels_last))(x)
+vmap(lambda x: x.clone(memory_format=torch.channels_last_3d))(x)
+vmap(lambda x: x.clone(memory_format=torch.preserve_format))(x)
+vmap(lambda x: x.contiguous(memory_format=torch.channels_last))(x)
+vmap(lambda x: x.contiguous(memory_format=torch.preserve_format))(x)
+vmap(lambda x: x.is_contiguous(memory_format=torch.channels_last) + x)(x)
+vmap(lambda x: x.is_contiguous(memory_format=torch.contiguous_format) + x)(x)
+vmap(grad(lambda x: x.is_contiguous(memory_format=torch.channels_last) + x.sum()))(x)
+vmap(grad(lambda x: x.contiguous(memory_format=torch.channels_last).sum()))(x)
+vmap(lambda x: x.as_strided([1, 1, 1], [1, 1]))(x)
+vmap(lambda x: torch.squeeze(x, 1))(z)
+vmap(lambda x: torch.squeeze(x, (3,)))(z)
+vmap(lambda x: torch.squeeze(x, 0))(z)
+vmap(lambda x: x.clone().squeeze_(-2))(z)
+vmap(lambda x: torch.squeeze(x, 1))(x)
+vmap(lambda x: x.transpose(0, -1))(z) is z
+vmap(lambda x: x.transpose(0, 0))(x) is x
+vmap(lambda x: x.transpose(0, 1))(z)
+vmap(torch.mm)(x, x)
+vmap(torch.mm, (0, None))(x, x)
+vmap(torch.mm, (None, 0))(x, z[:2])
+vmap(torch.mv)(x, x)
+vmap(torch.mv, (None, 0))(x, z)
+vmap(torch.dot)(z, z)
+vmap(torch.dot, (0, None))(x, x)
+vmap(torch.bmm)(x, x)
+vmap(torch.bmm, (None, 0))(x, x)
+vmap(lambda x: torch.randn(3, out=z), randomness='same')(x)
+vmap(lambda x: torch.rand(3, out=z))(x)
+vmap(lambda x: torch.normal(z, z, out=z), randomness='different')(x)
+vmap(lambda x: torch.randperm(3, out=torch.zeros(3, dtype=torch.int64)), randomness='same')(x)
+vmap(lambda x: torch.bernoulli(z, out=z), randomness='same')(x)
+vmap(lambda x: torch.multinomial(z, 2, out=torch.zeros(2, dtype=torch.int64)), randomness='same')(x)
 """

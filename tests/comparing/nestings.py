@@ -39,7 +39,9 @@ def ways(t: Any) -> dict[str, Way]:
 
     def backward(f: Curve) -> Curve:
         def derivative(x: Any) -> Any:
-            x = x.view_as(x) if x.requires_grad else x.view_as(x).requires_grad_()
+            x = x.view_as(x)
+            if not x.requires_grad:
+                x.requires_grad = True                     # a transform refuses `requires_grad_`
             out = f(x)
             if not out.requires_grad:
                 return t.zeros_like(x)

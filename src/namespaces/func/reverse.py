@@ -7,6 +7,7 @@ if something outside of the transform requires grad.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from ..ops.shape import alias
 from ..tensors.functions.creation.creation import zeros_like
 from ..tensors.recording.calls import CALLS
 from ..tensors.recording.saving import in_force
-from ..tensors.state.base import edge_of, meta_of, requires, set_leaf
+from ..tensors.state.base import as_leaf, edge_of, meta_of, requires, set_leaf
 from ..tensors.tensor import Tensor
 from ..tensors.transforms.levels import transforming
 from ..utils._pytree import PyTree, TreeSpec, tree_flatten, tree_unflatten
@@ -86,15 +87,16 @@ class _WithoutHooks:
 
 
 class _Run:
-    """One call of a function on aliases of its arguments at `places`."""
+    """One call of a function on aliases of its arguments at `places`. `free`: of what transforms refuse."""
 
     def __init__(self, func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any],
-                 places: Sequence[int]) -> None:
+                 places: Sequence[int], free: bool = False) -> None:
         self.recording = local.thread.grad
         self.reaching: dict[Any, bool] = {}                # whether what an edge leads to depends on something outside
         trees = [args[place] for place in places]
         flat, self.spec = tensors_in(trees, _not_tensor)
-        with inference_mode(False), transforming(), _WithoutHooks():        # which records, too
+        within = contextlib.nullcontext() if free else transforming()
+        with inference_mode(False), within, _WithoutHooks():                # which records, too
             self.inputs = [_tracked(x) for x in flat]
             self.found = func(*replaced(args, places, tree_unflatten(self.inputs, self.spec)), **kwargs)
         for edge in map(edge_of, self.inputs):
@@ -145,7 +147,7 @@ class _Run:
         further = self._recorded(outputs, directions)
         with enable_grad():
             live = [i for i, output in enumerate(outputs) if output.requires_grad]
-            cotangents = [zeros_like(outputs[i]).requires_grad_() for i in live]
+            cotangents = [as_leaf(zeros_like(outputs[i])) for i in live]
             found: list[Any] = [zeros_like(output) for output in outputs]
             products = gradients_of([outputs[i] for i in live], self.inputs, cotangents, create_graph=True,
                                     allow_unused=True) if live else ()
@@ -267,7 +269,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
 
     Raises RuntimeError for tangents of another structure, shape or dtype.
     """
-    run = _Run(func, primals, {}, range(len(primals)))
+    run = _Run(func, primals, {}, range(len(primals)), free=True)
     primals_spec = tree_flatten(primals)[1]
     leaves, spec = tensors_in(run.found, lambda leaf: RuntimeError(
         f"linearize(f, *primals): expected f(*primals) to return only tensors, got unsupported type {type(leaf)}"))

@@ -43,7 +43,8 @@ def make_tensor(*shape: Any, dtype: torch_dtype, device: DeviceLike | None, low:
             result = result.clone(memory_format=memory_format)
         if exclude_zero:
             result[result == 0] = _least(dtype)
-    return result.requires_grad_(requires_grad)
+    result.requires_grad = requires_grad
+    return result
 
 
 def _bounds(dtype: torch_dtype, low: Any, high: Any) -> tuple[Any, Any]:

@@ -149,7 +149,7 @@ def _batched(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[
             ValueError("vmap: Expected all tensors to have the same size in the mapped dimension, got "
                        f"sizes {sizes} for the mapped dimension"), "backward#batches-of-one-size")
     crossing = transforms.crossing
-    level = transforms.batching.BatchLevel(sizes[0] if sizes else 0, "error")
+    level = transforms.batching.BatchOfPasses(sizes[0] if sizes else 0)
     with crossing.entered(level):
         rows = [crossing.enter_batch(level, c, 0) for c in cotangents]
         found = _single(roots, targets, rows, retain_graph=retain_graph, materialize_grads=False, **options)

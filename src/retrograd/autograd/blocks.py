@@ -161,7 +161,7 @@ def columns_together(func: Callable[..., Any], xs: Tensors, outputs_of: Callable
     `outputs_of` takes what `func` returned, and returns a tuple of tensors.
     """
     at, crossing = _starts(xs), transforms.crossing
-    batch, level = transforms.batching.BatchLevel(at[-1], "error"), transforms.forward.ForwardLevel()
+    batch, level = transforms.batching.BatchOfPasses(at[-1]), transforms.forward.ForwardLevel()
     with crossing.entered(batch):
         directions = [crossing.enter_batch(batch, units(x, at[-1], start), 0) for x, start in zip(xs, at)]
         with crossing.entered(level):

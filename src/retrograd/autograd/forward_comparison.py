@@ -15,7 +15,7 @@ from ..tensors.functions.creation.creation import zeros_like
 from ..tensors.recording.calls import CALLS
 from ..tensors.state.base import plain
 from ..tensors.tensor import Tensor
-from ..tensors.transforms.batching import BatchLevel
+from ..tensors.transforms.batching import BatchOfPasses
 from ..tensors.transforms.crossing import enter_batch, entered, leave_batch
 from .blocks import detached
 from .comparison import Check, GradcheckError, agree, mismatch, projected, requires_grad, unit_vector, worst
@@ -85,7 +85,7 @@ def check_batched_tangents(check: Check) -> None:
     stream = np.random.default_rng(0)
     for j, x in enumerate(check.differentiable):
         rows = stream.uniform(-1, 1, (2, *x._array.shape)).astype(x._array.dtype)
-        level = BatchLevel(2, "error")
+        level = BatchOfPasses(2)
         try:
             with entered(level):
                 batch = _pushed(check, x, enter_batch(level, plain(rows), 0))

@@ -28,6 +28,9 @@ __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "Inpl
 if not TYPE_CHECKING:
     __getattr__, __dir__ = missing(__name__, __all__)
 
+_IN_TRANSFORMS = ("In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it "
+                  "must override the setup_context staticmethod. For more details, please see "
+                  "https://pytorch.org/docs/main/notes/extending.func.html")
 _new = object.__new__
 _next_id = itertools.count().__next__
 
@@ -70,6 +73,7 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
     generate_vmap_rule = False
     # Whether tangents are computed from `backward`, by transposition, and not by `jvp`.
     _transposes = False
+    _transformable = False                             # inside of transforms, though `forward` takes a context
     # Whether reading `saved_tensors` releases the saved tensors, so that they can be read only once.
     clear_saved_tensors_on_access = False
     # Whether `backward` gets one list of gradients, from which it may remove them as it goes.
@@ -140,6 +144,8 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         if kwargs or setup:
             args = _positional(cls.forward, args, kwargs, setup)
         thread = local.thread
+        if thread.functions and not (setup or cls._transformable):
+            raise noted(RuntimeError(_IN_TRANSFORMS), "functions#forward-with-context-in-a-transform")
         if thread.levels and any([isinstance(arg, TensorBase) and moves(arg) for arg in args]):
             return reached("autograd.function_tangents").called(cls, args)
         return cls._called(args)[0]

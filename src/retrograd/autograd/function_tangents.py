@@ -15,7 +15,7 @@ from ..foundations.modes import local
 from ..kernels.layout import owner_of
 from ..ops.basic import cast
 from ..ops.creation import full_beside
-from ..tensors.state.base import TensorBase, edge_of, plain
+from ..tensors.state.base import TensorBase, as_leaf, edge_of, plain
 from ..tensors.transforms.batched import parts
 from ..tensors.transforms.crossing import lifting
 from ..tensors.transforms.forward import fresh_copy, misfit
@@ -39,6 +39,25 @@ def _tensors(values: Sequence[Any]) -> list[Any]:
 
 def _owner(array: Any) -> Any:
     return owner_of(parts(inner(array))[0])
+
+
+def _not_written() -> Exception:
+    return noted(RuntimeError(
+        "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is modifying "
+        "an input inplace, then the jvp function must modify the corresponding gradient inplace."),
+        "forward-mode#tangent-of-a-write")
+
+
+def _no_view(arg: Any, result: Any) -> Exception:
+    """The error of a `jvp` whose result is no view of the tangent of `arg`, in whose memory the output lies."""
+    if result is None or not result._is_view():
+        return noted(RuntimeError("A custom Function's forward is returning a view (or an input as-is) but the jvp is "
+                                  "not returning a view."), "forward-mode#tangent-of-a-view")
+    return noted(RuntimeError(
+        "A custom Function is returning a view but the jvp is not returning a view of the same base as the given grad "
+        "input." if arg._is_view() else
+        "A custom Function is returning a view but the jvp is not returning a view of the given grad input."),
+        "forward-mode#tangent-of-another-view")
 
 
 class _Call:
@@ -101,7 +120,7 @@ class _Call:
         node.needs_input_grad, thread.grad, thread.watchers = tuple([t is not None for t in tangents]), True, ()
         try:
             cotangents = [self._zeros(output) for output in self.outputs]
-            moving = [g.requires_grad_() for g in cotangents if g is not None]
+            moving = [as_leaf(g) for g in cotangents if g is not None]
             gradients = self.function.backward(self.context, *cotangents)
             reached = [(g, t) for g, t in zip(gradients, tangents)
                        if isinstance(g, TensorBase) and t is not None and edge_of(g) is not None]
@@ -144,13 +163,7 @@ class _Call:
                     return
                 if changed and result is t:
                     return
-                raise noted(RuntimeError(
-                    "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is "
-                    "modifying an input inplace, then the jvp function must modify the corresponding gradient inplace."
-                    if changed else
-                    "A custom Function's forward is returning a view (or an input as-is) but the jvp "
-                    "is not returning a view."), "forward-mode#tangent-of-a-write" if changed else
-                    "forward-mode#tangent-of-a-view")
+                raise _not_written() if changed else _no_view(arg, result)
         if result is not None:
             level.gained = (owner, None) if changed else level.gained
             array, target = inner(result._array), inner(output._array)

@@ -12,7 +12,7 @@ from ..ops.images.convolution import convolution
 from ..ops.networks.activations import gelu, gelu_tanh
 from ..tensors.functions.creation.creation import zeros_like
 from ..tensors.recording.calls import recorded
-from ..tensors.state.base import TensorBase
+from ..tensors.state.base import TensorBase, as_leaf
 from .rows import REDUCTIONS
 
 _WORDS = {number: word for word, number in REDUCTIONS.items()}
@@ -23,7 +23,7 @@ def gradients_of(function: Callable[..., Any], values: list[Any], which: list[in
     thread = modes.thread
     before, thread.grad = thread.grad, True
     try:
-        leaves = [v.detach().requires_grad_() if i in which and isinstance(v, TensorBase) else v
+        leaves = [as_leaf(v.detach()) if i in which and isinstance(v, TensorBase) else v
                   for i, v in enumerate(values)]
         out = function(*leaves)
         out = out if isinstance(out, TensorBase) else out[0]

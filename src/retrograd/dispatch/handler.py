@@ -56,7 +56,7 @@ def _finished(call: tuple[Any, tuple[Any, ...], dict[str, Any]], kwargs: Mapping
     """The result of a call that a maker has named. A function that makes tensors may be asked for `requires_grad`."""
     result = handled(*call)
     if kwargs.get("requires_grad"):
-        result.requires_grad_()
+        result.requires_grad = True
     return result
 
 

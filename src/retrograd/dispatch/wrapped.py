@@ -129,7 +129,7 @@ class WrapperArray(Geometry):
                                "instance of a different type.")
         memo[id(tensor)] = made
         if tensor.requires_grad:
-            made.requires_grad_()
+            made.requires_grad = True
         if tensor.grad is not None:
             made.grad = copy.deepcopy(tensor.grad, memo)
         vars(made).update(copy.deepcopy(vars(tensor), memo))

@@ -15,7 +15,7 @@ from ..foundations.names import missing
 from ..tensors.face import printing
 from ..tensors.functions.creation.creation import empty
 from ..tensors.recording.overriding import disabled_torch_function_impl
-from ..tensors.state.base import TensorBase, constant, meta_of, note_kind, plain, plain_class
+from ..tensors.state.base import TensorBase, as_leaf, constant, meta_of, note_kind, plain, plain_class
 from ..tensors.state.dispatch import DISPATCH
 from ..tensors.tensor import Tensor
 
@@ -96,7 +96,7 @@ class Parameter(Tensor, metaclass=_ParameterType):
 
 def _of_subclass(data: Any, requires_grad: bool) -> Any:
     """A leaf with the class of `data`, marked as a parameter."""
-    parameter = data.detach().requires_grad_(requires_grad)
+    parameter = as_leaf(data.detach(), requires_grad)
     if type(parameter) is not type(data):
         raise RuntimeError(f"Creating a Parameter from an instance of type {type(data).__name__} requires that "
                            "detach() returns an instance of the same type, but return type "
@@ -244,6 +244,6 @@ def clear_grad(parameter: Tensor, set_to_none: bool) -> None:
     if grad.grad_fn is not None:
         grad = parameter.grad = grad.detach()
     else:
-        grad.requires_grad_(False)
+        grad.requires_grad = False
     with no_grad():
         grad.zero_()

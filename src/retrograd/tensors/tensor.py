@@ -24,6 +24,7 @@ from .face.subclassing import SubclassMethods
 from .recording.gradients import accumulate, check_grad, refuse_inside, run_backward, starting
 from .recording.hooks import accumulating_edges, register_on, retain, warn_of_cycle
 from .recording.public import METHODS, public, public_property
+from .recording.refusals import refuse_leaves_inside
 from .state.base import TensorBase, edge_of, meta_of, requires, set_leaf, stands_as_leaf
 
 Hook = Callable[["Tensor"], "Tensor | None"]
@@ -114,6 +115,7 @@ class Tensor(Methods):
     @public()
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set `requires_grad` in place and return the tensor itself. Raises RuntimeError if it cannot be changed."""
+        refuse_leaves_inside()
         if not isinstance(requires_grad, bool):
             raise noted(
                 TypeError("requires_grad_(): argument 'requires_grad' (position 1) must be bool, "

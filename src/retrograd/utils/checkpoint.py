@@ -23,6 +23,7 @@ from ..foundations.modes import local, replaced
 from ..foundations.names import missing
 from ..nn.modules.container import Sequential
 from ..tensors.arguments.generator import fork_rng, get_rng_state, set_rng_state
+from ..tensors.state.base import as_leaf
 from ..tensors.tensor import Tensor
 from .recomputation import CheckpointError, Segment, watching
 from .selective_checkpoint import (
@@ -83,7 +84,7 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         raise noted(
             RuntimeError(f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}"),
             "checkpoints#tuple-of-tensors")
-    return tuple([value.detach().requires_grad_(value.requires_grad) if isinstance(value, Tensor) else value
+    return tuple([as_leaf(value.detach(), value.requires_grad) if isinstance(value, Tensor) else value
                   for value in inputs])
 
 

@@ -82,9 +82,16 @@ def curvature_by_reverse(call: Callable[..., Any], arrays: Sequence[Array], alon
     return pulled(first, inputs, along)
 
 
+def tracked(x: Any) -> Any:
+    """An alias of a tensor, as a leaf. A transform refuses `requires_grad_`."""
+    alias = x.view_as(x)
+    alias.requires_grad = True
+    return alias
+
+
 def gradient(call: Callable[..., Any]) -> Callable[..., Any]:
     def compute(*inputs: Any) -> Any:
-        inner = [x if x.requires_grad else x.view_as(x).requires_grad_() for x in inputs]
+        inner = [x if x.requires_grad else tracked(x) for x in inputs]
         return pulled([call(*inner)], inner, [None], create_graph=True)
 
     return compute

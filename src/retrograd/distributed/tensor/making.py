@@ -106,7 +106,7 @@ def _random(create: Callable[..., Any], size: tuple[Any, ...], mesh: DeviceMesh 
     """Random numbers. Each process draws all of them, and keeps its part."""
     shape = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
     made = distribute_tensor(create(shape, dtype=dtype), mesh, placements, src_data_rank=None)
-    made.requires_grad_(requires_grad)
+    made.requires_grad = requires_grad
     return made
 
 

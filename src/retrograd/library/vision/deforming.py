@@ -9,7 +9,7 @@ import numpy as np
 from ...autograd.backward import grad as gradients
 from ...autograd.grad_mode import enable_grad
 from ...nn.functional import conv2d, pad
-from ...tensors.state.base import plain
+from ...tensors.state.base import as_leaf, plain
 
 
 def _sampled(input: Any, y: Any, x: Any) -> Any:
@@ -64,6 +64,6 @@ def deform_conv2d_backward(grad: Any, input: Any, weight: Any, offset: Any, mask
                            *options: Any) -> tuple[Any, ...]:
     """The gradients of `deform_conv2d` by its tensors; zeros for a mask that is not used."""
     with enable_grad():
-        leaves = [each.detach().requires_grad_() for each in (input, weight, offset, mask, bias)]
+        leaves = [as_leaf(each.detach()) for each in (input, weight, offset, mask, bias)]
         found = gradients(deform_conv2d(*leaves, *options), leaves, grad, allow_unused=True)
     return tuple([leaf.detach() * 0 if each is None else each for leaf, each in zip(leaves, found)])

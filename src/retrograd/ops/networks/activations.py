@@ -174,6 +174,11 @@ def _even(g: Any, x: Any, lower: float, upper: float) -> Any:
     return choose(x > 0.0, g, g * ((lower + upper) / 2.0))
 
 
+def _even_of_result(g: Any, out: Any, lower: float, upper: float) -> Any:
+    _check_slope("leakyReLu", (lower + upper) / 2.0)
+    return _even(g, out, lower, upper)
+
+
 def _sloped(g: Any, x: Any, noise: Any, lower: float, upper: float) -> Any:
     """The noise is the slope, unless the limits of the slope are almost equal."""
     return g * noise if upper - lower > 1e-6 else _even(g, x, lower, upper)
@@ -183,4 +188,4 @@ def _sloped(g: Any, x: Any, noise: Any, lower: float, upper: float) -> Any:
 rrelu = elementwise("rrelu_with_noise", kernels.rrelu, domain="as given", tensors=2, x=_sloped, written={
     "node": 1, "x": lambda g, out, noise, lower, upper: _sloped(g, out, noise, lower, upper)})
 rrelu_even = elementwise("rrelu_with_noise", kernels.rrelu_even, domain="as given", tensors=1, x=_even, written={
-    "node": 1, "x": lambda g, out, lower, upper: _even(g, out, lower, upper)})
+    "node": 1, "x": _even_of_result})

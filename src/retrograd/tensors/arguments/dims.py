@@ -129,6 +129,8 @@ def bounds(key: slice, size: int) -> tuple[int, int, int]:
         if end is None:
             ends.append(otherwise)
             continue
+        if not hasattr(end, "__index__"):
+            raise TypeError("slice indices must be integers or None or have an __index__ method")
         place = end if isinstance(end, int) else index(end)
         place = place + size if place < 0 else place
         ends.append(0 if place < 0 else size if place > size else place)

@@ -11,8 +11,10 @@ from ..arguments.options import lies_in
 from ..arguments.size import size_of
 from ..functions.shapes.joining import unbind
 from ..recording.public import methods, public
-from ..state.base import TensorBase
+from ..state.base import TensorBase, requires
 from ..state.dispatch import is_wrapper
+from ..transforms.batched import is_batch
+from ..transforms.refusals import check_queried_format
 
 
 @public("numel(Tensor input) -> int", method=True)
@@ -74,7 +76,12 @@ def storage_offset(self: TensorBase) -> int:
 @public(method=True)
 def is_contiguous(self: TensorBase, memory_format: Any = None) -> bool:
     """Whether the elements lie in memory without gaps, row by row or in the order of `memory_format`."""
-    return self._array.flags.c_contiguous if memory_format is None else lies_in(memory_format, self._array)
+    array = self._array
+    if memory_format is None:
+        return array.flags.c_contiguous
+    if is_batch(array) and not requires(self):             # a `grad` inside of `vmap` knows its own tensors
+        check_queried_format(memory_format.name)
+    return lies_in(memory_format, array)
 
 
 @public(method=True)

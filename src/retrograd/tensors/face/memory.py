@@ -78,7 +78,7 @@ def asarray(obj: Any, *, dtype: torch_dtype | None = None, device: DeviceLike | 
     if copy and result is shared:
         result = _clone(shared, "K")
     if asked(requires_grad) and not result.requires_grad:
-        result.requires_grad_()
+        result.requires_grad = True
     return result
 
 

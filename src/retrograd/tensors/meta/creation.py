@@ -15,7 +15,7 @@ from ..arguments.generator import fork_rng
 from ..arguments.options import asked, element_type, filled_type, order_of_shape, require_grad, shape_of
 from ..face.storage import UntypedStorage
 from ..recording.calls import recorded
-from ..state.base import TensorBase, edge_of, plain, requires
+from ..state.base import TensorBase, as_leaf, edge_of, plain, requires
 from .face import MetaStorage, faced
 from .inference import inferring
 
@@ -95,6 +95,6 @@ def _recorded_move(x: TensorBase, result: TensorBase, target: np.dtype[Any]) -> 
     """The meta tensor `result` as a copy of `x` in another type, with the node of that copy."""
     if not (requires(x) and local.thread.grad):
         return _cast(result, target) if target != result._array.dtype else result
-    copied: Any = _cast(result.requires_grad_(), target)
+    copied: Any = _cast(as_leaf(result), target)
     copied._edge.edges = (edge_of(x),)
     return copied

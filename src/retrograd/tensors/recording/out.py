@@ -23,10 +23,14 @@ from ...kernels.layout import slowest_first
 from ...ops.basic import cast
 from ...ops.elementwise.arithmetic import copy
 from ..arguments.options import element_type
-from ..state.base import TensorBase, edge_of, note_layout, plain, requires, set_edge, stands_as_leaf
+from ..state.base import TensorBase, edge_of, moves, note_layout, plain, requires, set_edge, stands_as_leaf
 from ..state.writable import refuse_inference, refuse_overlap, unlock, unlocked
 from .out_rules import CONSTANT, REFUSED, RESIZED, UNASKED, UNDERIVED, Rule
 from .resizing import reshape_memory
+
+_RANDOM = frozenset(("rand", "randn", "randint", "randperm", "normal", "bernoulli", "multinomial"))
+_NOT_DRAWN_OVER = ("vmap: We do not support calling out variants of random operations inside of vmap. Please use "
+                   "non-out variants as a workaround")
 
 
 def into(out: Any, name: str, asks: Any, function: Callable[..., Any], args: tuple[Any, ...],
@@ -40,6 +44,8 @@ def into(out: Any, name: str, asks: Any, function: Callable[..., Any], args: tup
     facts: Rule = asks if isinstance(asks, Rule) else asks(*args, **options)
     outs = _tensors(name, out)
     operands = [x for x in _flat((*args, *options.values())) if isinstance(x, TensorBase)]
+    if name in _RANDOM and any([level.has_samples for level in local.thread.levels]):
+        raise RuntimeError(_NOT_DRAWN_OVER)
     _check_gradients(name, facts, operands, outs)
     for target in outs:
         if target._grad_meta is not None:
@@ -95,6 +101,12 @@ def _misfit(name: str, out: Any, results: tuple[Any, ...]) -> TypeError:
 
 
 def _check_gradients(name: str, facts: Rule, operands: list[Any], outs: tuple[Any, ...]) -> None:
+    if local.thread.levels and facts.gradient != UNASKED and any([moves(x) for x in (*operands, *outs)]):
+        of = facts.blame or name
+        raise noted(NotImplementedError(
+            f"Trying to use forward AD with {of}_out that does not support it because it is an out= function"
+            if facts.gradient == REFUSED else f"Trying to use forward AD with aten::{of} that does not support it."),
+            "in-place#out-does-not-differentiate")
     if facts.gradient == RESIZED and any(map(requires, outs)):
         raise noted(
             RuntimeError("cannot resize variables that require grad"),

@@ -23,7 +23,7 @@ from ..arguments.options import (
 )
 from ..functions.creation.creation import warn_of_copy
 from ..recording.public import METHODS
-from ..state.base import TensorBase, meta_of, plain, sharing
+from ..state.base import TensorBase, as_leaf, meta_of, plain, sharing
 from .construction import empty, empty_compressed
 from .recording import TABLE, is_sparse, record, sparse
 
@@ -358,7 +358,7 @@ def new_tensor(self: Any, data: Any, **options: Any) -> Any:
 def tensor(data: Any, *args: Any, dtype: torch_dtype | None = None, device: DeviceLike | None = None,
            requires_grad: bool = False, pin_memory: bool = False) -> Any:
     warn_of_copy("torch.tensor")
-    return to(clone(detach(data)), dtype=dtype).requires_grad_(requires_grad)
+    return as_leaf(to(clone(detach(data)), dtype=dtype), requires_grad)
 
 
 @sparse("as_tensor", "asarray")
@@ -377,7 +377,7 @@ def zeros_like(input: Any, *, dtype: torch_dtype | None = None, layout: Layout |
         result = empty_compressed(array.shape, chosen, array.by_rows)
     else:
         result = empty(array.shape, chosen, array.indices.shape[0] if isinstance(array, Coo) else None)
-    return result.requires_grad_(requires_grad)
+    return as_leaf(result, requires_grad)
 
 
 @sparse("new_zeros", "new_empty")
@@ -386,4 +386,4 @@ def new_zeros(self: Any, *sizes: Any, size: Any = None, dtype: torch_dtype | Non
               pin_memory: bool = False) -> Any:
     shape = size if size is not None else sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
     chosen = torch_dtype.of[self._array.dtype] if dtype is None else dtype
-    return empty(tuple(shape), chosen).requires_grad_(requires_grad)
+    return as_leaf(empty(tuple(shape), chosen), requires_grad)

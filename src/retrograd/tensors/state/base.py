@@ -374,6 +374,12 @@ def sharing(tensor: TensorBase, array: Array) -> Any:
     return result
 
 
+def as_leaf(tensor: Any, requires_grad: bool = True) -> Any:
+    """The tensor itself, which now requires grad or not: also inside of a transform, which refuses `requires_grad_`."""
+    tensor.requires_grad = requires_grad
+    return tensor
+
+
 def with_edge(array: Array, edge: Any) -> Any:
     """A tensor over `array` with this edge; a constant if the edge is None."""
     tensor = object.__new__(DISPATCH.tensor)

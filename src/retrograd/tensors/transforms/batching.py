@@ -28,7 +28,7 @@ from .batched import Batched, common_axes, hidden, in_axes, is_array, is_batched
 from .families.operands import Same, aligned
 from .families.table import rule_of
 from .levels import Level, below, lowest, moving, with_level
-from .randomness import RANDOM, draw
+from .randomness import RANDOM, REFUSED, REFUSED_IN_PASSES, draw
 from .refusals import unwritable
 from .rules import by_composition
 from .views import viewed
@@ -55,6 +55,8 @@ class BatchLevel(Level):
     """
 
     __slots__ = ("entered", "randomness", "size")
+    has_samples = True
+    no_random = REFUSED                                    # the sentence if no random numbers are allowed
 
     def __init__(self, size: int, randomness: str) -> None:
         super().__init__()
@@ -162,6 +164,16 @@ class BatchLevel(Level):
             return
         for i in range(self.size):
             below(op, call, self._sample(args, i), True)
+
+
+class BatchOfPasses(BatchLevel):
+    """The batch that autograd makes of the passes that `is_grads_batched` and its like ask for."""
+
+    __slots__ = ()
+    no_random = REFUSED_IN_PASSES
+
+    def __init__(self, size: int) -> None:
+        super().__init__(size, "error")
 
 
 def at_once(op: Op, call: Callable[..., Any], args: Sequence[Any]) -> Any:

@@ -26,7 +26,7 @@ from ...ops.shape import expand, unsafe_view
 from ..recording.calls import CALLS
 from ..recording.gradients import run_backward, starting
 from ..recording.inplace import check_overlaps, check_result, write_over
-from ..state.base import TensorBase, edge_of, plain
+from ..state.base import TensorBase, as_leaf, edge_of, plain
 from .batched import Batched, is_array, joined, parts
 from .formulas import FORMULAS
 from .levels import Level, below, in_effect, inner, inside, lowest, moving, others, outer, with_level
@@ -287,7 +287,7 @@ def _transposed(op: Op, args: tuple[Any, ...], tangents: Tangents) -> tuple[Any,
 
 def _leaf(array: Any, moving: bool) -> Any:
     leaf = plain(outer(array))
-    return leaf.requires_grad_() if moving else leaf
+    return as_leaf(leaf) if moving else leaf
 
 
 def _pull_twice(op: Op, outs: Sequence[Any], inputs: Sequence[Any], tangents: Tangents) -> Any:

@@ -30,6 +30,7 @@ class Level:
 
     __slots__ = ("__weakref__", "number")
     has_tangents = False                                   # whether arrays may have tangents at this level
+    has_samples = False                                    # whether arrays may be those of samples at this level
 
     def __init__(self) -> None:
         self.number = next_number()

@@ -28,8 +28,11 @@ if TYPE_CHECKING:
 
 # The kernels that draw random numbers.
 RANDOM = frozenset((drawn, drawn_beside))
-_REFUSED = ("vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
-            "randomness flags on vmap or perform the randomness operation out of vmap")
+REFUSED = ("vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
+           "randomness flags on vmap or perform the randomness operation out of vmap")
+# The sentence where autograd itself makes the batch: of gradients, or of rows of a Jacobian.
+REFUSED_IN_PASSES = ("vmap: We do not yet support calling random operations inside of vmap. Please perform random "
+                     "operations outside of vmap as a workaround")
 _NOT_SAME = ("Vmap does not currently support same randomness with a batched tensor input. Please file an issue with "
              "functorch")
 _NOT_DIFFERENT = ("vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like "
@@ -41,7 +44,7 @@ def draw(level: BatchLevel, op: Op, call: Callable[..., Any], args: tuple[Any, .
     """Draw random numbers for a batch."""
     different = level.randomness == "different"
     if level.randomness == "error" and not different:
-        raise RuntimeError(_REFUSED)
+        raise RuntimeError(level.no_random)
     if write:
         return _write(level, op, call, args, different)
     batched = any([is_batched(a, level) for a in args])

@@ -64,6 +64,23 @@ def _span(shape: Sequence[int], strides: Sequence[int]) -> int:
     return 0 if 0 in shape else 1 + sum([(n - 1) * step for n, step in zip(shape, strides, strict=True)])
 
 
+_LEGACY_NAMES = {"channels_last": "ChannelsLast", "channels_last_3d": "ChannelsLast3d"}
+
+
+def check_copied_format(name: str) -> None:
+    """Raise RuntimeError if samples cannot be copied into the memory format of this name."""
+    if name in _LEGACY_NAMES:
+        raise RuntimeError("NYI: Tensor.clone(memory_format) inside vmap is only supported with memory_format "
+                           f"torch.preserve_format or torch.contiguous_format (got {_LEGACY_NAMES[name]})")
+
+
+def check_queried_format(name: str) -> None:
+    """Raise RuntimeError if samples do not tell whether they lie in the memory format of this name."""
+    if name != "contiguous_format":
+        raise RuntimeError("NYI: querying is_contiguous inside of vmap for memory_format other than "
+                           "torch.contiguous_format")
+
+
 STATISTICS = ("Batch norm got a batched tensor as input while the running_mean or running_var, which will be updated "
               "in place, were not batched.\nIf you are using a module and do not need eval mode, please set "
               "`track_running_stats` to be False.\nIn a whole model, torch.func.replace_all_batch_norm_modules_ does.")

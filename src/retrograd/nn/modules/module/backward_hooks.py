@@ -17,7 +17,9 @@ Hook = Callable[..., Any]
 
 
 class BackwardHookFunction(Function):
-    """Returns its tensors. The hooks on its node see the gradients."""
+    """Returns its tensors. The hooks on its node see the gradients, also those of transforms."""
+
+    _transformable = True
 
     @staticmethod
     def forward(ctx: Any, *tensors: Any) -> Any:

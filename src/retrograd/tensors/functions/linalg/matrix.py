@@ -24,6 +24,7 @@ from ...recording.out_rules import EXACT, FREE, Rule, rule
 from ...recording.public import methods, public, renamed
 from ...state.base import TensorBase, plain, requires
 from ...state.dispatch import DISPATCH
+from ...transforms.batched import is_batch
 
 _mm, _bmm, _mv, _dot = (recorded(op) for op in (ops.mm, ops.bmm, ops.mv, ops.dot))
 _expand, _view, _unfolded = recorded(shape.expand), recorded(shape.view), recorded(shape.unsafe_view)
@@ -157,8 +158,19 @@ def _lined_up(x: TensorBase, shape: tuple[int, ...]) -> Any:
 # The products of fixed rank
 
 
+def check_ranks(name: str, operands: tuple[Any, Any], ranks: tuple[int, int]) -> None:
+    """Raise RuntimeError inside of `vmap`, if the samples have other numbers of dims than a product takes."""
+    found = tuple([x.ndim for x in operands])
+    if found != ranks and any(map(is_batch, operands)):
+        raise RuntimeError(
+            "Got wrong shapes for dot" if name == "dot" else
+            f"Shape mismatch: Got incorrect dims for {name}(a, b). a has dim {found[0]}and b has dim {found[1]}but "
+            f"expected them to have dim {ranks[0]} and dim {ranks[1]}")
+
+
 def refuse_matrices(a: Any, b: Any) -> None:
     """Raises RuntimeError or NotImplementedError if two matrices cannot be multiplied."""
+    check_ranks("mm", (a, b), (2, 2))
     if a.ndim != 2:
         raise noted(RuntimeError("self must be a matrix"), given=f"{a.ndim} dimensions")
     if b.ndim != 2:
@@ -211,6 +223,7 @@ def bmm(input: TensorBase, mat2: TensorBase) -> Any:
 
     Raises RuntimeError if the sizes do not fit or the dtypes differ.
     """
+    check_ranks("bmm", (input._array, mat2._array), (3, 3))
     check_stacks(input._array, mat2._array)
     return _bmm(input, mat2)
 
@@ -234,12 +247,14 @@ def mv(input: TensorBase, vec: TensorBase) -> Any:
     """The product of a matrix and a vector: shapes (n, m) and (m,) give (n,)."""
     a, b = input._array, vec._array
     if a.ndim != 2 or b.ndim != 1 or a.shape[1] != b.shape[0] or a.dtype is not b.dtype or a.dtype is BOOL_:
+        check_ranks("mv", (a, b), (2, 1))
         check_matrix_vector(np.empty(a.shape[:1], b.dtype), a, b)
     return _mv(input, vec)
 
 
 def _check_vectors(a: Array, b: Array) -> None:
     """Raises RuntimeError unless the operands are two vectors of the same length and dtype."""
+    check_ranks("dot", (a, b), (1, 1))
     if a.ndim != 1 or b.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
     if a.dtype is not b.dtype:

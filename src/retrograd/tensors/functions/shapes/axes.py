@@ -13,6 +13,7 @@ from ....tensors.state.base import TensorBase
 from ...arguments.dims import array_of, axis_of
 from ...recording.calls import recorded
 from ...recording.public import methods, public, public_property, renamed
+from ...transforms.batched import is_batch
 from .shape import sizes_of
 
 _permute, _transpose, _t = recorded(ops.permute), recorded(ops.transpose), recorded(ops.t)
@@ -22,8 +23,9 @@ _alias = recorded(ops.alias)
 @public(method=True)
 def transpose(input: TensorBase, dim0: int, dim1: int) -> Any:
     """A view with two dimensions swapped."""
-    ndim = array_of("transpose", input).ndim
-    return _transpose(input, axis_of("transpose", dim0, ndim), axis_of("transpose", dim1, ndim))
+    array = array_of("transpose", input)
+    first, second = axis_of("transpose", dim0, array.ndim), axis_of("transpose", dim1, array.ndim)
+    return input if not array.ndim and is_batch(array) else _transpose(input, first, second)
 
 
 swapdims = transpose

@@ -40,7 +40,8 @@ from ...recording.views import taken_again
 from ...state.base import TensorBase, edge_of, meta_of, moves, note_layout, requires, set_edge
 from ...state.replays import Chain
 from ...state.writable import refuse_inference
-from .shape import sizes_of
+from ...transforms.batched import is_batch
+from .shape import check_dims_of_number, sizes_of
 
 Geometry = tuple[tuple[int, ...], tuple[int, ...], int]
 
@@ -74,6 +75,9 @@ def geometry_of(name: str, array: Array, size: Any, stride: Any, offset: Any) ->
     own, owner = offset_of(array), owner_of(array)
     start = own if offset is None else as_int(name, offset, "storage_offset")
     if len(sizes) != len(strides):
+        if is_batch(array):
+            raise RuntimeError("Tensor.as_strided(size, stride, ...): size and stride must have the same length! Got "
+                               f"size {[*sizes]} and stride {[*strides]}")
         raise noted(
             RuntimeError("mismatch in length of strides and shape"),
             given=f"{len(strides)} strides and {len(sizes)} sizes")
@@ -223,6 +227,7 @@ def squeeze_(self: TensorBase, dim: Any = None, *dims: Any) -> TensorBase:
         return _turn(ops.squeeze, self)
     if dims:
         dim = (dim, *dims)
+    check_dims_of_number(self._array, dim)
     if isinstance(dim, (tuple, list)):
         return _turn(ops.squeeze_dims, self, axes_of("squeeze_", dim, ndim) if dim else ())
     return _turn(ops.squeeze_dim, self, axis_of("squeeze_", dim, ndim))

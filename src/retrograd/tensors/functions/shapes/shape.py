@@ -19,7 +19,9 @@ from ...arguments.dims import array_of, arrays_of, as_int, axes_of, axis_of, kin
 from ...arguments.options import lies_in, order_in
 from ...recording.calls import recorded
 from ...recording.public import public
-from ...state.base import plain
+from ...state.base import plain, requires
+from ...transforms.batched import is_batch
+from ...transforms.refusals import check_copied_format, check_queried_format
 
 _view, _unsafe_view, _expand, _alias = (recorded(op) for op in (ops.view, ops.unsafe_view, ops.expand, ops.alias))
 _reshape_alias = recorded(ops.reshape_alias)
@@ -183,7 +185,10 @@ def ravel(input: TensorBase) -> Any:
 @public("clone(Tensor input, *, memory_format memory_format=None)", method=True)
 def clone(input: TensorBase, *, memory_format: Any = None) -> Any:
     """A copy. Gradients flow through it."""
-    order = order_in("clone", memory_format, array := array_of("clone", input), "K")
+    array = array_of("clone", input)
+    if memory_format is not None and is_batch(array):
+        check_copied_format(memory_format.name)
+    order = order_in("clone", memory_format, array, "K")
     if order == "K" and in_rows(array):
         order = steps(array) if 1 in array.shape and array.size else "C"
     return _clone(input, order)
@@ -195,6 +200,8 @@ def contiguous(input: TensorBase, memory_format: Any = None) -> Any:
     array = array_of("contiguous", input)
     if memory_format is None:
         return input if in_rows(array) else _clone(input, "C")
+    if is_batch(array):
+        (check_copied_format if requires(input) else check_queried_format)(memory_format.name)
     order = order_in("contiguous", memory_format, array, "C")
     if in_rows(array) if order == "K" else lies_in(memory_format, array):
         return input
@@ -216,9 +223,19 @@ def squeeze(input: TensorBase, dim: Any = None, *dims: Any) -> Any:
     if dims:
         dim = (dim, *dims)
     ndim = array_of("squeeze", input).ndim
+    check_dims_of_number(input._array, dim)
     if isinstance(dim, (tuple, list)):
         return _squeeze_dims(input, axes_of("squeeze", dim, ndim) if dim else ())
     return _squeeze_dim(input, axis_of("squeeze", dim, ndim))
+
+
+def check_dims_of_number(array: Any, dim: Any) -> None:
+    """Raise RuntimeError inside of `vmap`, if the samples are numbers and `dim` names none of the dims of a number."""
+    if array.ndim or not is_batch(array):
+        return
+    for d in dim if isinstance(dim, (tuple, list)) else (dim,):
+        if d not in (0, -1):
+            raise RuntimeError(f"Dimension is out of range (expected to be in range of [-1, 0], but got [{d}]")
 
 
 @public("unsqueeze(Tensor input, int dim)", method=True)
