@@ -18,7 +18,7 @@ from ..arguments.options import asked, element_type, made, strided
 from ..functions.creation.creation import tensor
 from ..recording.calls import recorded
 from ..recording.public import public
-from ..state.base import TensorBase, plain
+from ..state.base import TensorBase, plain, requires
 from .conversion import to
 
 _clone = recorded(clone)
@@ -77,8 +77,8 @@ def asarray(obj: Any, *, dtype: torch_dtype | None = None, device: DeviceLike | 
         raise ValueError(f"can't alias tensor with dtype '{shared.dtype.legacy}' into dtype '{result.dtype.legacy}'.")
     if copy and result is shared:
         result = _clone(shared, "K")
-    if asked(requires_grad) and not result.requires_grad:
-        result.requires_grad = True
+    if asked(requires_grad) and not requires(result):
+        result.requires_grad = True  # type: ignore[attr-defined]
     return result
 
 
