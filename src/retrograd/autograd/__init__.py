@@ -3,12 +3,12 @@
 import sys
 from typing import TYPE_CHECKING
 
-from ..foundations.names import PACKAGE, inside, late
+from ..foundations.names import inside, late
 # These functions have the names of their files: an import of such a file alone must not put it in the function's place.
 from .backward import backward as backward, grad as grad
 from .gradcheck import gradcheck as gradcheck, gradgradcheck as gradgradcheck
 
-torch = sys.modules[PACKAGE]                                 # in PyTorch, too, the module has this name
+torch = sys.modules[__name__.partition(".")[0]]              # in PyTorch, too, the module has this name
 if TYPE_CHECKING:
     from ..tensors.recording.saved_values import SavedTensor as SavedTensor
     from . import (

@@ -18,7 +18,7 @@ from ..arguments.options import asked, element_type, made, strided
 from ..functions.creation.creation import tensor
 from ..recording.calls import recorded
 from ..recording.public import public
-from ..state.base import TensorBase, plain, requires
+from ..state.base import TensorBase, as_leaf, plain, requires
 from .conversion import to
 
 _clone = recorded(clone)
@@ -78,7 +78,7 @@ def asarray(obj: Any, *, dtype: torch_dtype | None = None, device: DeviceLike | 
     if copy and result is shared:
         result = _clone(shared, "K")
     if asked(requires_grad) and not requires(result):
-        result.requires_grad = True  # type: ignore[attr-defined]
+        as_leaf(result)
     return result
 
 

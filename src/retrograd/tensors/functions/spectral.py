@@ -122,6 +122,12 @@ def stft(input: TensorBase, n_fft: int, hop_length: int | None = None, win_lengt
     return out if as_complex else view_as_real(out)
 
 
+def _int_of(n_fft: Any) -> int:
+    if not is_int(n_fft):
+        raise TypeError(f"istft(): argument 'n_fft' (position 2) must be int, not {kind_of(n_fft)}")
+    return as_int("istft", n_fft, "n_fft")
+
+
 def _check_signal(call: str, array: Array, n_fft: int, hop: int, width: int, window: TensorBase | None) -> None:
     """Raise RuntimeError if the signal, the lengths or the window are wrong."""
     if letter(array.dtype) not in "fc":
@@ -162,9 +168,7 @@ def istft(input: TensorBase, n_fft: int, hop_length: int | None = None, win_leng
     point add up to 0, because the transforms then say nothing about this point.
     """
     array = array_of("istft", input)
-    if not is_int(n_fft):
-        raise TypeError(f"istft(): argument 'n_fft' (position 2) must be int, not {kind_of(n_fft)}")
-    n_fft = as_int("istft", n_fft, "n_fft")
+    n_fft = _int_of(n_fft)
     hop = n_fft >> 2 if hop_length is None else hop_length
     width = n_fft if win_length is None else win_length
     if array.dtype.kind != "c":

@@ -223,8 +223,10 @@ def bmm(input: TensorBase, mat2: TensorBase) -> Any:
 
     Raises RuntimeError if the sizes do not fit or the dtypes differ.
     """
-    check_ranks("bmm", (input._array, mat2._array), (3, 3))
-    check_stacks(input._array, mat2._array)
+    a, b = input._array, mat2._array
+    if a.ndim != 3 or b.ndim != 3:
+        check_ranks("bmm", (a, b), (3, 3))
+    check_stacks(a, b)
     return _bmm(input, mat2)
 
 

@@ -223,7 +223,8 @@ def squeeze(input: TensorBase, dim: Any = None, *dims: Any) -> Any:
     if dims:
         dim = (dim, *dims)
     ndim = array_of("squeeze", input).ndim
-    check_dims_of_number(input._array, dim)
+    if not ndim:
+        check_dims_of_number(input._array, dim)
     if isinstance(dim, (tuple, list)):
         return _squeeze_dims(input, axes_of("squeeze", dim, ndim) if dim else ())
     return _squeeze_dim(input, axis_of("squeeze", dim, ndim))
