@@ -497,7 +497,8 @@ def sub(
     out: Tensor | None = None,
 ) -> Tensor: ...
 def subtract(
-    input: Tensor, other: Tensor, *, alpha: _int | _float | _complex = 1, out: Tensor | None = None,
+    input: Tensor, other: Tensor | _int | _float | _complex, *, alpha: _int | _float | _complex = 1,
+    out: Tensor | None = None,
 ) -> Tensor: ...
 def true_divide(
     input: Tensor, other: Tensor | _int | _float | _complex, *, out: Tensor | None = None,
@@ -1036,12 +1037,12 @@ def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: 
 def dist(input: Tensor, other: Tensor, p: _int | _float | _complex = 2) -> Tensor: ...
 @overload
 def frobenius_norm(
-    input: Tensor, dim: _int | tuple[_int, ...] | list[_int], keepdim: _bool = False, *, out: Any = None,
+    input: Tensor, dim: _int | Sequence[_int], keepdim: _bool = False, *, out: Tensor | None = None,
     keepdims: _bool = False,
 ) -> Tensor: ...
 @overload
 def frobenius_norm(
-    input: Tensor, *, axis: _int | tuple[_int, ...] | list[_int], keepdim: _bool = False, out: Any = None,
+    input: Tensor, *, axis: _int | Sequence[_int], keepdim: _bool = False, out: Tensor | None = None,
     keepdims: _bool = False,
 ) -> Tensor: ...
 def norm(
@@ -1704,27 +1705,71 @@ def triu_indices(
 ) -> Tensor: ...
 def binomial(count: Tensor, prob: Tensor, generator: _Generator | None = None) -> Tensor: ...
 def poisson(input: Tensor, generator: _Generator | None = None) -> Tensor: ...
+@overload
 def bartlett_window(
-    window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: _layout = ...,
+    window_length: _int, *, dtype: _dtype | None = None, layout: _layout | None = None,
     device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
 ) -> Tensor: ...
+@overload
+def bartlett_window(
+    window_length: _int, periodic: _bool, *, dtype: _dtype | None = None, layout: _layout | None = None,
+    device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
+) -> Tensor: ...
+@overload
 def blackman_window(
-    window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: _layout = ...,
+    window_length: _int, *, dtype: _dtype | None = None, layout: _layout | None = None,
     device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
 ) -> Tensor: ...
+@overload
+def blackman_window(
+    window_length: _int, periodic: _bool, *, dtype: _dtype | None = None, layout: _layout | None = None,
+    device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
+) -> Tensor: ...
+@overload
 def hamming_window(
-    window_length: _int, periodic: _bool = True, alpha: _float = 0.54, beta: _float = 0.46, *,
-    dtype: _dtype | None = None, layout: _layout = ..., device: _device | str | _int | None = None,
-    pin_memory: _bool = False, requires_grad: _bool = False,
-) -> Tensor: ...
-def hann_window(
-    window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: _layout = ...,
+    window_length: _int, *, dtype: _dtype | None = None, layout: _layout | None = None,
     device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
 ) -> Tensor: ...
-def kaiser_window(
-    window_length: _int, periodic: _bool = True, beta: _float = 12.0, *, dtype: _dtype | None = None,
-    layout: _layout = ..., device: _device | str | _int | None = None, pin_memory: _bool = False,
+@overload
+def hamming_window(
+    window_length: _int, periodic: _bool, *, dtype: _dtype | None = None, layout: _layout | None = None,
+    device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
+) -> Tensor: ...
+@overload
+def hamming_window(
+    window_length: _int, periodic: _bool, alpha: _float, *, dtype: _dtype | None = None, layout: _layout | None = None,
+    device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
+) -> Tensor: ...
+@overload
+def hamming_window(
+    window_length: _int, periodic: _bool, alpha: _float, beta: _float, *, dtype: _dtype | None = None,
+    layout: _layout | None = None, device: _device | str | _int | None = None, pin_memory: _bool = False,
     requires_grad: _bool = False,
+) -> Tensor: ...
+@overload
+def hann_window(
+    window_length: _int, *, dtype: _dtype | None = None, layout: _layout | None = None,
+    device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
+) -> Tensor: ...
+@overload
+def hann_window(
+    window_length: _int, periodic: _bool, *, dtype: _dtype | None = None, layout: _layout | None = None,
+    device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
+) -> Tensor: ...
+@overload
+def kaiser_window(
+    window_length: _int, *, dtype: _dtype | None = None, layout: _layout | None = None,
+    device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
+) -> Tensor: ...
+@overload
+def kaiser_window(
+    window_length: _int, periodic: _bool, *, dtype: _dtype | None = None, layout: _layout | None = None,
+    device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
+) -> Tensor: ...
+@overload
+def kaiser_window(
+    window_length: _int, periodic: _bool, beta: _float, *, dtype: _dtype | None = None, layout: _layout | None = None,
+    device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
 ) -> Tensor: ...
 def conv1d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1,
