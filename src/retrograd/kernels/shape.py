@@ -152,13 +152,20 @@ def squeeze_dim(x: Array, dim: int) -> Any:
     return x.squeeze(dim) if shape and shape[dim] == 1 else x.view()
 
 
+def _within(x: Array, shape: Shape, by: Sequence[int]) -> Array:
+    """Elements of `x` by other strides, in bytes. A meta tensor, of another class, has no memory to look at."""
+    if type(x) is np.ndarray:
+        return strided(x, shape, tuple([step // x.itemsize for step in by]))
+    return np.lib.stride_tricks.as_strided(x, shape, by)
+
+
 def unsqueeze(x: Array, dim: int) -> Any:
     """`x` with an axis of size 1 at `dim`."""
     shape, steps_, flags = x.shape, x.strides, x.flags
     step = shape[dim] * steps_[dim] if dim < len(shape) else x.itemsize
     new_shape, new_steps = (*shape[:dim], 1, *shape[dim:]), (*steps_[:dim], step, *steps_[dim:])
     if not flags.c_contiguous or 0 in shape:
-        return np.lib.stride_tricks.as_strided(x, new_shape, new_steps)      # it asks for no memory, which meta has not
+        return _within(x, new_shape, new_steps)
     view = np.ndarray(new_shape, x.dtype, np.asarray(x), 0, new_steps)       # quicker than indexing with None
     if not flags.writeable:
         view.flags.writeable = False
@@ -176,7 +183,7 @@ def expand(x: Array, shape: Shape) -> Any:
     if x.size and x.flags.c_contiguous and 0 not in shape:      # the view of np.broadcast_to, in a tenth of the time
         wide: Any = np.ndarray(shape, x.dtype, np.asarray(x), 0, by)
     else:
-        wide = np.lib.stride_tricks.as_strided(x, shape, by)
+        wide = _within(x, shape, by)
     if wide.size != x.size or not x.flags.writeable:
         wide.flags.writeable = False
     return wide
@@ -213,8 +220,8 @@ def unfold(x: Array, dim: int, size: int, step: int) -> Any:
     shape[dim], strides[dim] = (x.shape[dim] - size) // step + 1, by[dim] * step
     in_bytes = [n * x.itemsize for n in strides]
     view: Any = (np.ndarray(shape, x.dtype, np.asarray(x), 0, in_bytes) if x.flags.c_contiguous and x.size else
-                 np.lib.stride_tricks.as_strided(x, shape, in_bytes))
-    if not x.flags.writeable or (step < size and shape[dim] > 1):                        # windows overlap
+                 _within(x, tuple(shape), in_bytes))
+    if not x.flags.writeable or (step < size and shape[dim] > 1):                # windows overlap
         view.flags.writeable = False
     return view
 

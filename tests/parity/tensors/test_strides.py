@@ -66,6 +66,33 @@ def test_strides_of_views_of_views(first: int) -> None:
             np.testing.assert_array_equal(ours.numpy(), theirs.numpy())
 
 
+@pytest.mark.parametrize("first", range(0, 2000, 250))
+def test_writes_to_views_of_views(first: int) -> None:
+    """A write to a view changes the same elements, or is refused with the same words."""
+    for seed in range(first, first + 250):
+        draw = random.Random(seed)
+        shape = [draw.choice([1, 2, 3]) for _ in range(draw.randrange(1, 4))]
+        bases = [m.arange(float(np.prod(shape))).reshape(shape) for m in (torch, retrograd)]
+        view, chain = bases[0], ""
+        for _ in range(draw.randrange(1, 6)):
+            steps = [step for step in _steps(draw, [*view.shape]) if step not in (".contiguous()", ".clone()")]
+            step = draw.choice(steps)
+            try:
+                view = eval("x" + step, {"x": view})
+            except RuntimeError:
+                break
+            chain += step
+        chain += draw.choice([".add_(1)", ".copy_(torch.zeros(()))", ".mul_(2)", ".fill_(3.)", ".zero_()"])
+        found = []
+        for library, base in zip((torch, retrograd), bases):
+            try:
+                eval("x" + chain, {"x": base, "torch": library})
+                found.append((base.tolist(), base._version))
+            except RuntimeError as error:
+                found.append((str(error), base._version))
+        assert found[0] == found[1], (seed, shape, chain)
+
+
 # Elementwise calls, and of how many tensors.
 CALLS: dict[str, tuple[int, Any]] = {
     "x + y": (2, lambda t, x, y: x + y), "x - y": (2, lambda t, x, y: x - y), "x / y": (2, lambda t, x, y: x / y),
