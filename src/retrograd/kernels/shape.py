@@ -153,10 +153,10 @@ def squeeze_dim(x: Array, dim: int) -> Any:
 
 
 def _within(x: Array, shape: Shape, by: Sequence[int]) -> Array:
-    """Elements of `x` by other strides, in bytes. A meta tensor, of another class, has no memory to look at."""
-    if type(x) is np.ndarray:
-        return strided(x, shape, tuple([step // x.itemsize for step in by]))
-    return np.lib.stride_tricks.as_strided(x, shape, by)
+    """Elements of `x` by other strides, in bytes. One element of memory stands for all elements of a meta tensor."""
+    if owner_of(x).size == 1 and any([n > 1 and step for n, step in zip(x.shape, x.strides)]):
+        return np.lib.stride_tricks.as_strided(x, shape, by)
+    return strided(x, shape, tuple([step // x.itemsize for step in by]))
 
 
 def unsqueeze(x: Array, dim: int) -> Any:

@@ -122,7 +122,8 @@ class SizeFloat(Watched):
 
 
 # An error that a size causes names the type that the program knows.
-SizeInt.__name__, SizeFloat.__name__ = "int", "float"
+for _size, _kind in ((SizeInt, int), (SizeFloat, float)):
+    _size.__name__, _size.__qualname__, _size.__module__ = _kind.__name__, _kind.__name__, _kind.__module__
 
 
 def plain(value: Any) -> Any:

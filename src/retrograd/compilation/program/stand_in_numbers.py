@@ -133,8 +133,9 @@ KINDS: dict[type[Any], type[Number]] = {float: FloatNumber, int: IntNumber}
 STAND_INS = frozenset({FloatNumber, IntNumber, Handed})
 
 # An error that a traced number causes names the type that the program knows.
-for _class, _name in ((FloatNumber, "float"), (IntNumber, "int"), (Handed, "numpy.ndarray")):
-    _class.__name__ = _name
+for _class, _kind, _name in (
+        (FloatNumber, float, "float"), (IntNumber, int, "int"), (Handed, np.ndarray, "numpy.ndarray")):
+    _class.__name__, _class.__qualname__, _class.__module__ = _name, _kind.__name__, _kind.__module__
 
 
 def looked(value: Any) -> Any:
