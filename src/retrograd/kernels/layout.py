@@ -111,6 +111,13 @@ def strided(x: Array, shape: Shape, strides: Shape, start: int = 0) -> Array:
     return view
 
 
+def within(x: Array, shape: Shape, by: Sequence[int]) -> Array:
+    """Elements of `x` by other strides, in bytes. One element of memory stands for all elements of a meta tensor."""
+    if owner_of(x).size == 1 and any([n > 1 and step for n, step in zip(x.shape, x.strides)]):
+        return np.lib.stride_tricks.as_strided(x, shape, by)
+    return strided(x, shape, tuple([step // x.itemsize for step in by]))
+
+
 def out_of_bounds(x: Array, shape: Shape, strides: Shape, offset: int) -> RuntimeError:
     """The error of a view that would leave the memory of `x`. The view begins `offset` elements behind its start."""
     needed = x.itemsize * (1 + offset + sum([(n - 1) * step for n, step in zip(shape, strides)]))

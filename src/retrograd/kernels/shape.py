@@ -15,7 +15,7 @@ import numpy as np
 from ..foundations.dtypes import Array, Shape
 from ..foundations.errors import noted
 from .elementwise.choosing import where
-from .layout import address, empty_as, empty_strided, owner_of, row_by_row, steps, strided, window
+from .layout import address, empty_as, empty_strided, owner_of, row_by_row, steps, strided, window, within
 
 _SMALL = 1 << 14            # up to this many elements, the mask of a triangle is kept for the next matrix
 
@@ -152,20 +152,13 @@ def squeeze_dim(x: Array, dim: int) -> Any:
     return x.squeeze(dim) if shape and shape[dim] == 1 else x.view()
 
 
-def _within(x: Array, shape: Shape, by: Sequence[int]) -> Array:
-    """Elements of `x` by other strides, in bytes. One element of memory stands for all elements of a meta tensor."""
-    if owner_of(x).size == 1 and any([n > 1 and step for n, step in zip(x.shape, x.strides)]):
-        return np.lib.stride_tricks.as_strided(x, shape, by)
-    return strided(x, shape, tuple([step // x.itemsize for step in by]))
-
-
 def unsqueeze(x: Array, dim: int) -> Any:
     """`x` with an axis of size 1 at `dim`."""
     shape, steps_, flags = x.shape, x.strides, x.flags
     step = shape[dim] * steps_[dim] if dim < len(shape) else x.itemsize
     new_shape, new_steps = (*shape[:dim], 1, *shape[dim:]), (*steps_[:dim], step, *steps_[dim:])
     if not flags.c_contiguous or 0 in shape:
-        return _within(x, new_shape, new_steps)
+        return within(x, new_shape, new_steps)
     view = np.ndarray(new_shape, x.dtype, np.asarray(x), 0, new_steps)       # quicker than indexing with None
     if not flags.writeable:
         view.flags.writeable = False
@@ -183,7 +176,7 @@ def expand(x: Array, shape: Shape) -> Any:
     if x.size and x.flags.c_contiguous and 0 not in shape:      # the view of np.broadcast_to, in a tenth of the time
         wide: Any = np.ndarray(shape, x.dtype, np.asarray(x), 0, by)
     else:
-        wide = _within(x, shape, by)
+        wide = within(x, shape, by)
     if wide.size != x.size or not x.flags.writeable:
         wide.flags.writeable = False
     return wide
@@ -220,7 +213,7 @@ def unfold(x: Array, dim: int, size: int, step: int) -> Any:
     shape[dim], strides[dim] = (x.shape[dim] - size) // step + 1, by[dim] * step
     in_bytes = [n * x.itemsize for n in strides]
     view: Any = (np.ndarray(shape, x.dtype, np.asarray(x), 0, in_bytes) if x.flags.c_contiguous and x.size else
-                 _within(x, tuple(shape), in_bytes))
+                 within(x, tuple(shape), in_bytes))
     if not x.flags.writeable or (step < size and shape[dim] > 1):                # windows overlap
         view.flags.writeable = False
     return view
