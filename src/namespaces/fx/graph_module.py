@@ -40,6 +40,11 @@ def _assign(value: Any, module: Module, target: str) -> None:
         if not hasattr(module, part):
             setattr(module, part, Module())
         module = getattr(module, part)
+    _put(module, name, value)
+
+
+def _put(module: Module, name: str, value: Any) -> None:
+    """Give a module a value: a tensor that is no parameter as a buffer, anything else as an attribute."""
     if isinstance(value, Tensor) and not isinstance(value, Parameter):
         module.register_buffer(name, value)
     else:
@@ -57,11 +62,7 @@ def _copy_attr(source: Module, into: Module, target: str) -> None:
         if not hasattr(into, part):
             setattr(into, part, Module())
         into = getattr(into, part)
-    value = getattr(owner, name)
-    if isinstance(value, Tensor) and not isinstance(value, Parameter):
-        into.register_buffer(name, value)
-    else:
-        setattr(into, name, value)
+    _put(into, name, getattr(owner, name))
 
 
 class GraphModule(Module):

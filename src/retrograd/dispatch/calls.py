@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from ..foundations.modes import local as modes
-from ..kernels.meta import MetaArray
+from ..kernels.kinds import holds
 from ..ops.framework import Op
 from ..ops.overloads import OpOverload
-from ..tensors.recording.overriding import disabled_torch_dispatch_impl
+from ..tensors.recording.overriding import disabled_torch_dispatch_impl, insert_handler, tensors_in
 from ..tensors.state.base import TensorBase, note_kind, plain
 from ..tensors.state.dispatch import UNHANDLED
 from .core import arranged, schema_of
-from .here import Pending, beneath, each_tensor, local, tensors_in
-from .wrapped import WrapperArray, holds_wrapper
+from .here import Pending, beneath, each_tensor, local
+from .wrapped import WrapperArray
 
 # Makes the calls of handlers out of a call of an operator. `translation` fills it in.
 Translate = Callable[[Op, Callable[..., Any], tuple[Any, ...], bool], Any]
@@ -41,7 +41,7 @@ class Carried(Exception):
 def dispatch(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
     """The transform on the seam: hand a call to modes and to classes of wrappers, under the names of PyTorch's core."""
     here = local.here
-    if here.disabled or not (here.modes or holds_wrapper(args) or _has_handler(args)):
+    if here.disabled or not (here.modes or holds(args, WrapperArray) or _has_handler(args)):
         return compute(op, call, args, write)
     try:
         return Parts.translate(op, call, args, write)
@@ -90,10 +90,8 @@ def _handlers(args: Any, kwargs: Mapping[str, Any]) -> list[Any]:
     """The first tensor of each class that handles calls. Tensors of a class come before those of its bases."""
     found: list[Any] = []
     for tensor in tensors_in((args, kwargs)):
-        kind = type(tensor)
-        if handles(tensor) and all([type(other) is not kind for other in found]):
-            place = next((i for i, other in enumerate(found) if issubclass(kind, type(other))), len(found))
-            found.insert(place, tensor)
+        if handles(tensor):
+            insert_handler(found, tensor)
     return found
 
 
@@ -224,11 +222,6 @@ def replaced(value: Any, by: dict[int, Any]) -> Any:
     if type(value) in (list, tuple):
         return type(value)([replaced(part, by) for part in value])
     return value
-
-
-def holds_meta(values: Any) -> bool:
-    """Whether arrays without memory are among the values, in lists and tuples too."""
-    return any([type(v) is MetaArray or (type(v) in (list, tuple) and holds_meta(v)) for v in values])
 
 
 def as_tensors(found: Any) -> Any:

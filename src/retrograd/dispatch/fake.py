@@ -17,10 +17,10 @@ from ..kernels.layout import steps
 from ..kernels.meta import without_memory
 from ..tensors.meta import public as _public  # noqa: F401
 from ..tensors.meta.face import faced
-from ..tensors.recording.overriding import disabled_torch_function_impl
+from ..tensors.recording.overriding import disabled_torch_function_impl, tensors_in
 from ..tensors.state.base import TensorBase, meta_of, plain, requires
 from ..tensors.tensor import Tensor
-from .here import each_tensor, local, tensors_in
+from .here import each_tensor, local
 from .modes import TorchDispatchMode, _set_stack
 from .wrapped import WrapperArray
 

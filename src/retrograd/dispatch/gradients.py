@@ -11,10 +11,12 @@ from functools import cache, partial
 from typing import Any
 
 from ..foundations.modes import standing
+from ..kernels.kinds import holds
+from ..kernels.meta import MetaArray
 from ..ops.tables import Table, table
 from ..tensors.meta.inference import infer
 from ..tensors.state.base import plain
-from .calls import as_tensors, handled, holds_meta, replaced, send
+from .calls import as_tensors, handled, replaced, send
 from .compositions import kept
 from .core import overload
 from .here import local
@@ -83,7 +85,7 @@ class Node:
         saved = replaced([getattr(v, "_array", v) for v in self.saved], by)
         steps = {index: (rule, places) for index, rule, places in self.op.steps}
         found: list[Any] = []
-        without_numbers = holds_meta([*cotangent, *saved])
+        without_numbers = holds([*cotangent, *saved], MetaArray)
         with standing(infer if without_numbers else _PLAIN):
             if self.op.joint:
                 return self._jointly(cotangent, saved, order)

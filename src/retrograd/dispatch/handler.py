@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..foundations.modes import local as modes
+from ..tensors.recording.overriding import tensors_in
 from ..tensors.state.base import TensorBase
 from ..tensors.state.dispatch import UNHANDLED, is_wrapper
 from .calls import Carried, dispatch, handled, handles
-from .here import each_tensor, local, tensors_in
+from .here import each_tensor, local
 from .makers import MAKERS, REPLACED
 from .passes import watch_saving
 from .wrapped import WrapperArray

@@ -109,19 +109,6 @@ def beneath(stack: list[Any], transform: Transform | None) -> Iterator[None]:
          here.passing) = before
 
 
-def tensors_in(values: Any) -> list[TensorBase]:
-    """The tensors in arguments, in lists, tuples and dicts too."""
-    found: list[TensorBase] = []
-    for value in values:
-        if isinstance(value, TensorBase):
-            found.append(value)
-        elif isinstance(value, (list, tuple)):
-            found += tensors_in(value)
-        elif isinstance(value, dict):
-            found += tensors_in(value.values())
-    return found
-
-
 def each_tensor(value: Any, change: Callable[[Any], Any]) -> Any:
     """A value with `change` of each tensor in its place, in lists, tuples and dicts too."""
     if isinstance(value, TensorBase):

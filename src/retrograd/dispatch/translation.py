@@ -15,16 +15,18 @@ import numpy as np
 
 from ..foundations.dtypes import dtype as torch_dtype
 from ..foundations.modes import standing
+from ..kernels.kinds import holds
+from ..kernels.meta import MetaArray
 from ..ops.framework import Op
 from ..ops.overloads import OpOverload, OpOverloadPacket, namespace
 from ..tensors.meta.inference import infer
 from ..tensors.recording.operands import explained
 from ..tensors.state.base import TensorBase
-from .calls import as_tensors, compute, holds_meta, replaced, send, tensor_over
+from .calls import as_tensors, compute, replaced, send, tensor_over
 from .core import chosen, known, overload, overloads
 from .here import local
 from .rows import CALLS, call_in
-from .wrapped import holds_wrapper
+from .wrapped import WrapperArray
 
 # Operators that are none of the core, and that no handler sees: they only look at numbers, or are parts of a call that
 # has been handed over as a whole.
@@ -48,7 +50,7 @@ def translate(op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bo
 
 def _silent(op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
     """A call that no handler sees. With wrappers, nobody looks at numbers, and handlers have written running means."""
-    if op.name in ("blend", "look") and holds_wrapper(args):
+    if op.name in ("blend", "look") and holds(args, WrapperArray):
         return None if write else args[0]
     return compute(op, call, args, write)
 
@@ -67,7 +69,7 @@ def computed(op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: boo
     """The results of a call of the seam as tensors, with other arrays in the places of those that `by` names."""
     args = replaced(args, by)
     try:
-        if holds_meta(args):
+        if holds(args, MetaArray):
             with standing(infer):
                 found = infer(op, call, args, write)
         else:

@@ -184,15 +184,6 @@ def rebuilt(made_by: tuple[Any, ...], state: dict[str, Any]) -> Any:
     return made
 
 
-def holds_wrapper(values: Any) -> bool:
-    """Whether arrays of wrappers are among the arguments of an operator, in lists and tuples too."""
-    for value in values:
-        kind = type(value)
-        if kind is WrapperArray or ((kind is list or kind is tuple) and holds_wrapper(value)):
-            return True
-    return False
-
-
 def strided_like(array: Any) -> np.ndarray[Any, Any]:
     """A NumPy array of the geometry of an array, whose numbers nobody reads."""
     found: np.ndarray[Any, Any] = array.like if isinstance(array, WrapperArray) else array

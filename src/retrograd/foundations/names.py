@@ -66,8 +66,8 @@ def late(module_name: str, names: Iterable[str], found: Mapping[str, str], shown
     return __getattr__, _listing(module_name, known, shown, found, unlisted)
 
 
-def _listing(module_name: str, names: Collection[str], shown: str, found: Iterable[str] = (),
-             unlisted: Iterable[str] = ()) -> Callable[[], list[str]]:
+def _listing(module_name: str, names: Collection[str], shown: str, found: Iterable[str],
+             unlisted: Iterable[str]) -> Callable[[], list[str]]:
     """A module's ``__dir__``. It leaves out what the module imports for itself, so that completion offers no internals.
 
     Offered are the module's own public ``names``, and the names of PyTorch's module, except ``unlisted``.
@@ -98,14 +98,7 @@ def missing(module_name: str, names: Iterable[str], shown: str = "") -> tuple[
 
     ``names`` are the names that the module has, and ``shown`` is PyTorch's name of the module.
     """
-    known, shown = tuple(names), shown or public(module_name)
-
-    def __getattr__(name: str) -> Any:
-        value = _absent(module_name, name, known, shown, sys._getframe(1))
-        vars(sys.modules[module_name])[name] = value
-        return value
-
-    return __getattr__, _listing(module_name, known, shown)
+    return late(module_name, names, {}, shown)
 
 
 def _absent(module_name: str, name: str, known: Iterable[str], shown: str, caller: FrameType) -> Any:

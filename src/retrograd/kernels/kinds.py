@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,30 @@ class Geometry:
     itemsize = property(lambda self: self.like.itemsize)
     strides = property(lambda self: self.like.strides)
     flags = property(lambda self: self.like.flags)
+
+
+def found_in(value: Any, kind: type[Any]) -> list[Any]:
+    """The parts of the class `kind` in a value, also inside of lists and tuples."""
+    if type(value) is kind:
+        return [value]
+    return [part for each in value for part in found_in(each, kind)] if type(value) in (list, tuple) else []
+
+
+def holds(values: Any, kind: type[Any]) -> bool:
+    """Whether a part of the class `kind` is among the values, also inside of lists and tuples."""
+    for value in values:
+        if type(value) is kind or (type(value) in (list, tuple) and holds(value, kind)):
+            return True
+    return False
+
+
+def replaced(value: Any, kind: type[Any], replace: Callable[[Any], Any]) -> Any:
+    """`value` with each part of the class `kind` replaced, also inside of lists and tuples."""
+    if type(value) is kind:
+        return replace(value)
+    if type(value) in (list, tuple):
+        return type(value)([replaced(part, kind, replace) for part in value])
+    return value
 
 
 def with_numbers(array: Any) -> Any:

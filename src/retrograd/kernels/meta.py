@@ -78,22 +78,6 @@ def stand_in(array: MetaArray, unit: bool = False) -> Array:
     return zeros
 
 
-def replaced(value: Any, by: Callable[[MetaArray], Any]) -> Any:
-    """A value with each array without memory in it replaced, also in lists and tuples."""
-    if type(value) is MetaArray:
-        return by(value)
-    if type(value) in (list, tuple):
-        return type(value)([replaced(part, by) for part in value])
-    return value
-
-
-def found_in(values: Any) -> list[MetaArray]:
-    """The arrays without memory in a value, also in lists and tuples."""
-    if type(values) is MetaArray:
-        return [values]
-    return [x for part in values for x in found_in(part)] if type(values) in (list, tuple) else []
-
-
 def elementwise(arrays: Sequence[Any], dtype: Any) -> MetaArray:
     """The result of an elementwise operator, laid out as PyTorch's TensorIterator does. Raises RuntimeError if the
     shapes do not broadcast.

@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import Array
+from ...kernels.kinds import replaced
 from ...kernels.layout import address, dense
 from ..passes.fusing import Unit
 from ..passes.stacks import Rows, Stacks
-from ..program.lines import Line, Program, Ref, Value, replaced
+from ..program.lines import Line, Program, Ref, Value
 from ..program.stand_ins import ALIGNED, Reserved, reserve, seen_in
 
 # A result of at most so many bytes is computed in a buffer, and copied for the program.

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
+from ...kernels.kinds import replaced
 from ...ops.basic import clone, copy
 from ...ops.creation import fresh, new_full
 from ...ops.elementwise.arithmetic import mul
-from ..program.lines import Line, Program, Ref, Value, replaced
+from ..program.lines import Line, Program, Ref, Value
 from .effects import all_memory_written, checks, draws, memory_read, needed
 from .fusing import alike, same_place
 

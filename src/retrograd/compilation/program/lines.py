@@ -97,15 +97,6 @@ def refs(value: Any) -> Iterator[Ref]:
             yield from refs(part)
 
 
-def replaced(value: Any, kind: type[Any], replace: Callable[[Any], Any]) -> Any:
-    """`value` with each part of the class `kind` replaced, also inside of lists and tuples."""
-    if type(value) is kind:
-        return replace(value)
-    if type(value) in (list, tuple):
-        return type(value)([replaced(part, kind, replace) for part in value])
-    return value
-
-
 def has_rare_types(line: Line, values: list[Value]) -> bool:
     """Whether a line has arrays of types that kernels do not take as they are."""
     return bool(RARE) and any([values[number].like.dtype in RARE for number in (*line.reads, *line.results)])

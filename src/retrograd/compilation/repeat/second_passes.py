@@ -19,9 +19,9 @@ from ...foundations.dtypes import Array
 from ...graph import versions
 from ...graph.node import OtherNode, Output
 from ...graph.packed import Indices, Packed
-from ...kernels.kinds import with_numbers
+from ...kernels.kinds import replaced, with_numbers
 from ...tensors.recording.gradients import run_backward
-from ..program.lines import Ref, replaced
+from ..program.lines import Ref
 
 
 class To(NamedTuple):

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...foundations.dtypes import Array
 from ...foundations.names import reached
+from ...kernels.kinds import replaced
 from ...kernels.layout import owner_of
 from ...ops.linalg.matrix import mm
 from ...ops.reductions import sum_all, sum_dim
@@ -26,7 +27,7 @@ from ..execution.plan import Plan, planned
 from ..passes.fusing import Unit
 from ..passes.order import Work
 from ..program.forms import Points, Refused, Sizes, at, varies
-from ..program.lines import Line, Program, Ref, Value, refs, replaced
+from ..program.lines import Line, Program, Ref, Value, refs
 from ..program.symbols import has_extents, merged, moved, settled
 from .pairing import Filled, Layout, SizedProgram, layout
 from .storage import SizedStorage

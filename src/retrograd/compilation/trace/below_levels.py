@@ -20,12 +20,13 @@ from ...foundations.dtypes import Array
 from ...foundations.errors import user_site
 from ...foundations.modes import ThreadState, local
 from ...foundations.names import reached
+from ...kernels.kinds import replaced
 from ...kernels.layout import address, steps, strided
 from ...ops.creation import new_full
 from ...ops.framework import Op
 from ...ops.shape import alias, as_strided
 from ...tensors.recording.operands import kept_scalars
-from ..program.lines import STEP, Line, Ref, refs, replaced
+from ..program.lines import STEP, Line, Ref, refs
 from ..program.sizes import plain as plain_sizes
 from ..program.stand_ins import Memory
 from ..program.undoing import Undo

@@ -8,8 +8,8 @@ from typing import Any
 
 from ...graph.node import Node
 from ...graph.packed import Packed, Parcel
+from ...kernels.kinds import replaced
 from ...tensors.state.base import TensorBase
-from ..program.lines import replaced
 
 _numbers = attrgetter("like")
 

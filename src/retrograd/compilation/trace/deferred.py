@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import F32, F64, Array
+from ...kernels.kinds import replaced
 from ...kernels.layout import owner_of
 from ...ops.basic import clone, copy
 from ...ops.creation import new_full
@@ -25,7 +26,7 @@ from ..execution.numpy_code import NumPyCode
 from ..execution.plan import planned
 from ..passes.effects import draws_numbers, takes_all_numbers
 from ..passes.fusing import ALSO_ELEMENTWISE, LONGEST
-from ..program.lines import Line, Program, Ref, Value, last_uses, replaced
+from ..program.lines import Line, Program, Ref, Value, last_uses
 
 # Calls with arrays of at least so many bytes are put off.
 LARGE = 1 << 20

@@ -24,6 +24,7 @@ from ...foundations.dtypes import Array
 from ...foundations.errors import Site, user_site
 from ...foundations.modes import local
 from ...graph.versions import new_lineage
+from ...kernels.kinds import replaced
 from ...kernels.layout import in_common_order, steps
 from ...ops.basic import copy
 from ...ops.framework import Op
@@ -31,7 +32,7 @@ from ...ops.shape import alias
 from ...tensors.recording.operands import kept_scalars
 from ...tensors.state.base import TensorBase
 from ..numbers.operands import WHOLE
-from ..program.lines import STEP, Line, Value, refs, replaced
+from ..program.lines import STEP, Line, Value, refs
 from ..program.sizes import Uses, plain as plain_sizes
 from ..reach.communicating import Needless
 from .cleaning import clean_holders

@@ -90,19 +90,3 @@ def checked_placements(mesh: DeviceMesh, placements: Sequence[Any] | None, rank:
     if len(reductions) > 1:
         raise ValueError(f"Mixing partial reduce types {reductions} is not supported. Use one reduction.")
     return tuple([Shard(each.dim + rank) if isinstance(each, Shard) and each.dim < 0 else each for each in placements])
-
-
-def found_in(value: Any) -> list[DistributedArray]:
-    """The distributed arrays in a value, also in lists and tuples."""
-    if type(value) is DistributedArray:
-        return [value]
-    return [x for part in value for x in found_in(part)] if type(value) in (list, tuple) else []
-
-
-def replaced(value: Any, by: Callable[[DistributedArray], Any]) -> Any:
-    """A value with each distributed array in it replaced, also in lists and tuples."""
-    if type(value) is DistributedArray:
-        return by(value)
-    if type(value) in (list, tuple):
-        return type(value)([replaced(part, by) for part in value])
-    return value

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import Array
+from ...kernels.kinds import found_in, replaced
 from ...kernels.layout import row_major
 from ...kernels.meta import elementwise, without_memory
 from ...ops.basic import clone, copy, look
@@ -20,7 +21,7 @@ from ...ops.elementwise.arithmetic import add, copy as copy_elements, div, mul, 
 from ...ops.framework import Op
 from ...tensors.meta.inference import infer
 from ..device_mesh import DeviceMesh
-from .arrays import DistributedArray, distributed, found_in, replaced
+from .arrays import DistributedArray, distributed
 from .cases import Asked, Case, whole
 from .elements import pointwise
 from .moving import local_bounds
@@ -35,7 +36,7 @@ _DEAR = 1e12                                             # more than any array c
 
 def carry_out(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
     """The results of an operator, as distributed arrays if one of its arguments is such an array."""
-    arrays = found_in(args)
+    arrays = found_in(args, DistributedArray)
     if not arrays:
         return call(*args)
     mesh = arrays[0].mesh
@@ -77,8 +78,8 @@ def _cut_out(array: Array, mesh: DeviceMesh, placements: Sequence[Placement]) ->
 
 def _drawn(call: Callable[..., Any], args: tuple[Any, ...]) -> DistributedArray:
     """Random numbers. Each process draws all of them, and keeps its part."""
-    x = found_in(args)[0]
-    found = call(*replaced(args, lambda each: each.full()))
+    x = found_in(args, DistributedArray)[0]
+    found = call(*replaced(args, DistributedArray, lambda each: each.full()))
     places = _without_parts(x) if found.shape == x.shape else (_WHOLE,) * x.mesh.ndim
     return distributed(_cut_out(found, x.mesh, places), x.mesh, places, found.shape)
 
@@ -196,7 +197,7 @@ def _joined(op: Op, args: tuple[Any, ...], results: Any, mesh: DeviceMesh,
 
 def _inferred(op: Op, args: tuple[Any, ...]) -> Any:
     """The geometry of the results of an operator that takes views."""
-    return infer(op, op.compute, replaced(args, lambda x: x.whole), False)
+    return infer(op, op.compute, replaced(args, DistributedArray, lambda x: x.whole), False)
 
 
 def _whole_of(op: Op, args: tuple[Any, ...], result: Array, mesh: DeviceMesh,
@@ -228,8 +229,10 @@ def _written(op: Any, call: Callable[..., Any], args: tuple[Any, ...]) -> None:
         _write_whole(call, args)
         return
     _refuse_sums(op, target, args[1:])
-    call(*replaced(args, lambda x: _beside(x, target)) if all([type(x) is not np.ndarray or not x.ndim for x in args])
-         else [_beside(x, target) if _is_array(x) else x for x in args])
+    if any([type(x) is np.ndarray and x.ndim for x in args]):
+        call(*[_beside(x, target) if _is_array(x) else x for x in args])
+    else:
+        call(*replaced(args, DistributedArray, lambda x: _beside(x, target)))
 
 
 def _element_by_element(op: Any, args: tuple[Any, ...]) -> bool:
@@ -266,7 +269,7 @@ def _write_whole(call: Callable[..., Any], args: tuple[Any, ...]) -> None:
     """Write over a copy of the whole in each process, and keep the part of this process."""
     target = args[0]
     copied = row_major(target.full()) if target.full() is not target.local else target.local.copy()
-    call(*[copied if x is target else replaced(x, lambda each: each.full()) for x in args])
+    call(*[copied if x is target else replaced(x, DistributedArray, lambda each: each.full()) for x in args])
     placements = _without_parts(target)
     if placements != target.placements:
         raise RuntimeError("in-place operations that require placement changes are not supported. The tensor has the "

@@ -17,7 +17,7 @@ from ...graph.crossings import Crossing, lasting
 from ...kernels.layout import steps
 from ...tensors.arguments.size import Size, size_of
 from ...tensors.face.other_arrays import OtherArrayMethods
-from ...tensors.meta.face import deep
+from ...tensors.recording.overriding import tensors_in
 from ...tensors.state.base import TensorBase, edge_of, meta_of, plain, with_edge
 from ...tensors.state.dispatch import DISPATCH, UNHANDLED
 from ...tensors.tensor import Tensor
@@ -288,7 +288,7 @@ def _redistributed(x: Any, placements: tuple[Placement, ...]) -> Any:
 
 def faced(result: Any) -> Any:
     """The result of a call. Each tensor over a distributed array in it gets the class of such tensors."""
-    for tensor in deep([result]):
+    for tensor in tensors_in([result]):
         array: Any = tensor._array
         if type(array) is DistributedArray and not isinstance(tensor, DTensor):
             kind: Any = type(tensor)
@@ -308,7 +308,7 @@ _MIXED = frozenset(("backward", "grad", "__set__", "copy_", "is_set_to", "swap_t
 
 def dispatch(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """The result of a public function that was called with a DTensor; UNHANDLED if no argument is one."""
-    given = deep((*args, *kwargs.values()))
+    given = tensors_in((*args, *kwargs.values()))
     if state.thread.transform is carry_out or not any([isinstance(x, DTensor) for x in given]):
         return UNHANDLED
     name: str = function.__name__

@@ -20,6 +20,7 @@ from ..face.printing import facts_text
 from ..face.storage import TypedStorage, UntypedStorage
 from ..face.subclassing import leaf_of
 from ..recording.inplace import written
+from ..recording.overriding import tensors_in
 from ..state.base import TensorBase, plain, plain_class, requires
 from ..state.dispatch import DISPATCH, UNHANDLED
 from .inference import infer, inferring
@@ -199,22 +200,9 @@ def text_of(tensor: Any) -> str:
     return facts_text("tensor(...", facts)
 
 
-def deep(values: Any) -> list[TensorBase]:
-    """The tensors in arguments, in lists, tuples and dicts too."""
-    found = []
-    for value in values:
-        if isinstance(value, TensorBase):
-            found.append(value)
-        elif isinstance(value, (list, tuple)):
-            found += deep(value)
-        elif isinstance(value, dict):
-            found += deep(value.values())
-    return found
-
-
 def faced(result: Any) -> Any:
     """The result of a call. Each tensor over a meta array in it gets the class of such tensors."""
-    for tensor in deep([result]):
+    for tensor in tensors_in([result]):
         array: Any = tensor._array
         if type(array) is MetaArray and not isinstance(tensor, MetaMethods):
             kind: Any = type(tensor)
@@ -224,7 +212,7 @@ def faced(result: Any) -> Any:
 
 def dispatch(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """The result of a public function that was called with a meta tensor; UNHANDLED if no argument is one."""
-    given = deep((*args, *kwargs.values()))
+    given = tensors_in((*args, *kwargs.values()))
     if local.thread.transform is infer or not any([isinstance(x, MetaMethods) for x in given]):
         return UNHANDLED
     name: str = function.__name__

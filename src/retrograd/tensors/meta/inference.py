@@ -14,15 +14,14 @@ import numpy as np
 
 from ...foundations.dtypes import category, dtype as torch_dtype
 from ...foundations.modes import standing
+from ...kernels.kinds import found_in, replaced
 from ...kernels.meta import (
     MetaArray,
     added_product,
     convolution as convolved,
     copied,
     elementwise,
-    found_in,
     product,
-    replaced,
     stand_in,
     strided,
     without_memory,
@@ -54,7 +53,7 @@ def inferring() -> AbstractContextManager[None]:
 
 def infer(op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
     """The results of an operator, as arrays without memory if one of its arguments is such an array."""
-    metas = found_in(args)
+    metas = found_in(args, MetaArray)
     if not metas:
         return call(*args)
     if write:
@@ -104,7 +103,7 @@ def _viewed(op: Op, call: Callable[..., Any], args: tuple[Any, ...], metas: list
     x = metas[0]
     if op is as_strided:
         return strided(x, tuple(args[1]), tuple(args[2]), args[3] or 0)
-    found = call(*replaced(args, lambda array: array.like))
+    found = call(*replaced(args, MetaArray, lambda array: array.like))
     if type(found) is tuple:
         return tuple([x.seen(part) for part in found])
     return x.seen(found)
@@ -113,10 +112,10 @@ def _viewed(op: Op, call: Callable[..., Any], args: tuple[Any, ...], metas: list
 def _computed(call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """What a kernel makes of zeros or, if it refuses them, of ones and identity matrices."""
     try:
-        found = call(*replaced(args, stand_in))
+        found = call(*replaced(args, MetaArray, stand_in))
     except Exception:
         try:
-            found = call(*replaced(args, lambda array: stand_in(array, unit=True)))
+            found = call(*replaced(args, MetaArray, lambda array: stand_in(array, unit=True)))
         except Exception:
             found = None
         if found is None:

@@ -149,11 +149,11 @@ def overloaded(values: Iterable[Any]) -> list[Any]:
             continue
         for part in value if kind is list or kind is tuple else (value,):
             if type(part) not in inert and takes_over(part):
-                _insert(found, part)
+                insert_handler(found, part)
     return found
 
 
-def _insert(found: list[Any], value: Any) -> None:
+def insert_handler(found: list[Any], value: Any) -> None:
     """Put a value that handles calls into its place, if none of its type is there."""
     kind = type(value)
     if all(type(other) is not kind for other in found):
@@ -167,6 +167,19 @@ def flat(values: Iterable[Any]) -> Iterator[Any]:
             yield from value
         else:
             yield value
+
+
+def tensors_in(values: Any) -> list[TensorBase]:
+    """The tensors in arguments, in lists, tuples and dicts too."""
+    found: list[TensorBase] = []
+    for value in values:
+        if isinstance(value, TensorBase):
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            found += tensors_in(value)
+        elif isinstance(value, dict):
+            found += tensors_in(value.values())
+    return found
 
 
 @contextmanager
