@@ -34,10 +34,7 @@ def found_in(value: Any, kind: type[Any]) -> list[Any]:
 
 def holds(values: Any, kind: type[Any]) -> bool:
     """Whether a part of the class `kind` is among the values, also inside of lists and tuples."""
-    for value in values:
-        if type(value) is kind or (type(value) in (list, tuple) and holds(value, kind)):
-            return True
-    return False
+    return any([type(value) is kind or (type(value) in (list, tuple) and holds(value, kind)) for value in values])
 
 
 def replaced(value: Any, kind: type[Any], replace: Callable[[Any], Any]) -> Any:
