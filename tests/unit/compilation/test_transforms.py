@@ -149,7 +149,7 @@ def test_a_transform_is_traced(name: str, executor: str) -> None:
         assert torch.equal(torch.rand(2), numbers)
 
 
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("executor", EXECUTORS)
 @pytest.mark.parametrize("batched", [False, True], ids=["one point", "a batch"])
 @pytest.mark.parametrize("seed", range(COUNT))

@@ -316,7 +316,7 @@ def test_switching_the_mode_holds_nothing() -> None:
 
 def test_a_transform_leaves_nothing_with_its_arguments() -> None:
     """One process measures each of them by itself."""
-    found = measured("{kind: transforms(kind, 1_000) for kind in TRANSFORMS}")
+    found = measured("{kind: transforms(kind, 400) for kind in TRANSFORMS}")
     assert {kind: blocks for kind, blocks in found.items() if blocks >= 500} == {}
     assert found.keys() == TRANSFORMS.keys()
 

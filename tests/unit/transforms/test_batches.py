@@ -191,9 +191,11 @@ CASES = [(values, "float64"), (nested, "float64"), (inside, "float64"), (outside
 
 
 def run(way: Callable[..., None], entry: Entry, drawn: list[tuple[list[Array], ...]], thorough: bool = True) -> None:
-    """If it is not to be thorough, the inputs are batched one by one for the first group only."""
+    """If it is not to be thorough, the inputs are batched one by one for the first group only, and of many inputs, as
+    those of a recurrent network, about four."""
     for number, group in enumerate(drawn):
-        for batched in ways(len(group[0]))[:None if thorough or not number else 1]:
+        together, *alone = ways(len(group[0]))
+        for batched in [together, *(alone if thorough else () if number else alone[::len(alone) // 4 or 1])]:
             try:
                 way(entry, group, batched)
             except RuntimeError as error:

@@ -101,7 +101,7 @@ def twice_differentiable(entry: Entry) -> bool:
     return not (entry.once or entry.conventional or entry.name in WITHOUT_TANGENT)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("entry", "dtype"), cases([entry for entry in TABLE if twice_differentiable(entry)]))
 def test_second_derivatives_agree_in_every_nesting(entry: Entry, dtype: str) -> None:
     """Reverse over forward, forward over reverse, and forward over forward, against reverse over reverse."""

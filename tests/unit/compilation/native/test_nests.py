@@ -235,6 +235,7 @@ PRODUCTS = [(1, 1, 1), (2, 3, 4), (5, 17, 3), (7, 2, 31), (4, 8, 16), (20, 30, 4
             (13, 70, 50), (33, 129, 37), (3, 5, 700), (9, 1, 513), (1, 21, 256), (40, 65, 600)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: str(target.bits))
 @pytest.mark.parametrize("dtype", [F32, F64], ids=str)
 @pytest.mark.parametrize("transposes", [*itertools.product((False, True), repeat=2)], ids=str)

@@ -65,7 +65,7 @@ def close(found: Any, expected: Any, scale: float = 1e-30) -> None:
     assert found.stride() == expected.stride()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 @pytest.mark.parametrize("name", LAYERS)
 @pytest.mark.parametrize("kind", KINDS)

@@ -198,6 +198,7 @@ def test_the_length_of_a_list_of_numbers_is_no_size_that_a_plan_knows(use: Any, 
         assert compiled(torch.ones(size, 3)).item() == (torch.ones(size, 3) * use(torch.ones(size, 3))).sum().item()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.filterwarnings("ignore:torch.compile (runs|traces) step")
 @pytest.mark.parametrize("seed", range(COUNT))
