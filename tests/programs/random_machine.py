@@ -139,11 +139,7 @@ def _said(error: Exception) -> str:
     text = re.sub(r"0x[0-9a-f]+|\nException raised from .*", "", str(error).strip(), flags=re.DOTALL)
     # A stale one of several views: PyTorch speaks of the write at hand, or of the earlier one when it comes to it.
     text = text.replace("its base or another view of its base has been modified inplace", "is being modified inplace")
-    # A value saved as an input is named by PyTorch after what last wrote it, and here after what made it.
-    text = re.sub(r"(Output \d+ of [A-Z][a-z]+)\d", r"\1", text)      # the digit of an overload, Squeeze1
-    text = re.sub(r", which is output \d+ of [\w:]+,", "", text)
-    text = re.sub(r"(\[torch\.\w+) \[[\d, ]*\]", r"\1", text)         # the shape then, or that it was given since
-    text = re.sub(r"(modified by an inplace operation|in the tensor list but got|desired output type).*", r"\1", text,
+    text = re.sub(r"(in the tensor list but got|desired output type).*", r"\1", text,
                   flags=re.DOTALL)
     # Of what PyTorch composes, a part is named.
     text = re.sub(r"^\w+\(\): (?=functions with out=|Supports 1D)", "", text)

@@ -122,10 +122,10 @@ class FunctionNode(Node):
                 tensors.append(value.tensor(value.edge if value.number is None else self.edge_to(value.number)))
             elif type(value) is SavedOutput:
                 if written_since(value.array, self.number):
-                    raise faults.modified(self, value.array, self, value.number)
+                    raise faults.modified(self, value.array, faults.origin(self, value.array, None, value.number))
                 tensors.append(with_edge(value.array, self.edge_to(value.number)))
             elif written_since(value._array, self.number):
-                raise faults.modified(self, value._array, *faults.maker(value._edge))
+                raise faults.modified(self, value._array, faults.origin(self, value._array, value._edge))
             else:
                 tensors.append(value)
         if self.context_class._forward_cls.clear_saved_tensors_on_access:

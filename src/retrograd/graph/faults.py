@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..foundations.dtypes import Array, dtype as torch_dtype
 from ..foundations.errors import at, note, noted
+from ..kernels.layout import owner_of
 from ..kernels.shape import clash
-from .node import AccumulateGrad, site_of
+from ..ops.elementwise.elementary import view_as_complex, view_as_real
+from . import versions
+from .node import AccumulateGrad, OpNode, site_of
 from .versions import writes_to, written_since
 
 if TYPE_CHECKING:
@@ -53,21 +56,48 @@ def type_text(array: Array) -> str:
 
 
 def forward_name(node: Node) -> str:
-    """What PyTorch's messages call the operation of a node: 'Exp' for ExpBackward0."""
-    name: str = node.name()
-    return name.rpartition("Backward")[0] or name
+    """What PyTorch's messages call the operation of a node: 'Exp' for ExpBackward0, and 'Pow1' for PowBackward1."""
+    return _shortened(node.name())
 
 
-def producer(node: Node, save: Any) -> tuple[Any, int]:
-    """The (node, output number) that made a saved value, or (None, 0) for a constant or a leaf."""
-    if save.kind == "out":
-        return node, save.place
-    return maker(node.edges[save.place])
+def _shortened(name: str) -> str:
+    operation, _, digits = name.rpartition("Backward")
+    return operation + digits.replace("0", "") if operation and (not digits or digits.isdigit()) else name
 
 
-def maker(edge: Any) -> tuple[Any, int]:
-    """The (node, output number) behind an edge, or (None, 0) for a constant or a leaf."""
-    return (None, 0) if edge is None or isinstance(edge, AccumulateGrad) else (edge.node, edge.index)
+def saved_origin(node: Node, i: int, array: Array) -> str:
+    """`origin` of a value that a node of an op has saved at place `i`."""
+    kind, place = node.saves[i]
+    if kind != "out":
+        return origin(node, array, node.edges[place])
+    before = node.edges[0]
+    if before is not None and before.node.number == node.number - 1:       # the result of a write to a view is the view
+        return _output("AsStrided", 0)
+    return origin(node, array, None, place)
+
+
+def origin(node: Any, array: Array, edge: Any, number: int | None = None) -> str:
+    """What PyTorch's message says of the origin of a value that `node` saved: ', which is output 0 of Mul,'.
+
+    The value is output `number` of the node, or an input, whose edge was `edge` when the input was saved. PyTorch asks
+    an input for its present history, which a recorded write gives to the input, and so do we. A view of the written
+    memory gets its history from the memory's tensor.
+    """
+    if number is not None:
+        return _output(forward_name(node), number)
+    leaf = edge is None or isinstance(edge, AccumulateGrad)
+    if not leaf and edge.node.of_view:
+        retyped = isinstance(edge.node, OpNode) and edge.node.op in (view_as_real, view_as_complex)
+        return _output(forward_name(edge.node) if retyped else "AsStrided", 0)
+    kind, memory = versions.recorded_by(array), owner_of(array)
+    if kind is not None:
+        part = leaf and (array.shape, array.strides) != (memory.shape, memory.strides)
+        return _output("AsStrided" if part else _shortened(f"{kind.namespace}{kind.__name__}"), 0)
+    return "" if leaf else _output(forward_name(edge.node), edge.index)
+
+
+def _output(operation: str, number: int) -> str:
+    return f", which is output {number} of {operation},"
 
 
 def in_turn(node: Any) -> list[int]:
@@ -84,20 +114,19 @@ def stale(node: Node) -> RuntimeError:
     """The error for a value that `node` saved and that was written to before the pass used the value."""
     for i in in_turn(node):
         if node.saved[i] is not None and written_since(node.saved[i], node.number):
-            return modified(node, node.saved[i], *producer(node, node.saves[i]))
+            return modified(node, node.saved[i], saved_origin(node, i, node.saved[i]))
     raise AssertionError("no saved value was written to")
 
 
-def modified(node: Any, array: Array, producer: Any, number: int) -> RuntimeError:
-    """The error for one array that `node` saved. The array is output `number` of `producer`."""
-    made_by = "" if producer is None else f", which is output {number} of {forward_name(producer)},"
+def modified(node: Any, array: Array, origin: str = "") -> RuntimeError:
+    """The error for one array that `node` saved. `origin` is what the message says of the array's origin."""
     writes = writes_to(array)
     assert writes is not None
     site = site_of(node)
     hint = _ENABLE if site is None else _SHOWN
     return noted(
         RuntimeError("one of the variables needed for gradient computation has been modified by an inplace "
-                     f"operation: [{type_text(array)} {list(array.shape)}]{made_by} is at version {writes.count}; "
+                     f"operation: [{type_text(array)} {list(array.shape)}]{origin} is at version {writes.count}; "
                      f"expected version {writes.seen_by(node.number)} instead. Hint: {hint}"),
         "in-place#modified-in-place", saved=f"by {node.name()}" + (f", recorded at {at(site)}" if site else ""),
         modified=f"at {at(writes.site)}" if writes.site is not None else "",

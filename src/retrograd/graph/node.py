@@ -94,6 +94,7 @@ class Node:
     hooks_kind: ClassVar[type[Hooks]] = Hooks
     outputs: Any = 1                       # their number; nodes of several outputs have a slot for it
     namespace: ClassVar[str] = ""          # the prefix of names that PyTorch's own engine defines
+    of_view: ClassVar[bool] = False        # whether the result is a view
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
         """For a node without steps: the gradients in the order of `edges`, or None, in the pass `walk`."""
@@ -345,8 +346,11 @@ def hooks_of(node: Node) -> Hooks:
 
 def node_class(op: Op) -> type[OpNode]:
     """The Node subclass of an op, with PyTorch's name. A node of several outputs stores their number."""
-    return type(op.node_name, (OpNode,), {
+    namespace, colons, name = op.node_name.rpartition("::")
+    return type(name, (OpNode,), {
+        "namespace": namespace + colons,
         "__slots__": ("outputs",) if op.several else (), "__module__": "torch.autograd",
+        "of_view": op.view,
         "__doc__": f"The backward of `{op.name}`.", "op": op, "steps": op.steps, "saves": op.saves,
         "conjugates": op.complex == "holomorphic"})
 

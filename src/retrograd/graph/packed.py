@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..foundations.dtypes import Array
-from .faults import in_turn, modified, producer
+from .faults import in_turn, modified, origin, saved_origin
 from .versions import written_since
 
 if TYPE_CHECKING:
@@ -30,17 +30,17 @@ class Parcel:
 class Converted(Parcel):
     """An operand that was cast to another dtype. The copy is saved; a write to the original makes the node stale.
 
-    `producer` is the (node, output number) that made the original.
+    `edge` is that of the original.
     """
 
-    __slots__ = ("array", "original", "producer")
+    __slots__ = ("array", "edge", "original")
 
-    def __init__(self, array: Array, original: Array, producer: tuple[Any, int]) -> None:
-        self.array, self.original, self.producer = array, original, producer
+    def __init__(self, array: Array, original: Array, edge: Any) -> None:
+        self.array, self.original, self.edge = array, original, edge
 
     def unpack(self, node: Node) -> Array:
         if written_since(self.original, node.number):
-            raise modified(node, self.original, *self.producer)
+            raise modified(node, self.original, origin(node, self.original, self.edge))
         return self.array
 
 
@@ -55,7 +55,7 @@ class Indices(Parcel):
     def unpack(self, node: Node) -> Any:
         for array in self.arrays:
             if isinstance(array, np.ndarray) and written_since(array, node.number):
-                raise modified(node, array, None, 0)
+                raise modified(node, array)
         return tuple([array.unpack(node) if isinstance(array, Parcel) else array for array in self.arrays])
 
 
@@ -81,5 +81,5 @@ class Packed(tuple[Any, ...]):
             if isinstance(values[i], Parcel):
                 values[i] = values[i].unpack(node)
             elif values[i] is not None and written_since(values[i], node.number):
-                raise modified(node, values[i], *producer(node, node.saves[i]))
+                raise modified(node, values[i], saved_origin(node, i, values[i]))
         return tuple([value.unpack(node) if isinstance(value, Parcel) else value for value in values])

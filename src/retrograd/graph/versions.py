@@ -37,15 +37,17 @@ class Writes(weakref.ref[Any]):
 
     It is itself the weak reference to the array that owns the memory, so a memory that is written once costs one
     object. `earlier` are the numbers of the writes before the last. `beside` are references to the owners of other
-    lineages of the same memory, by identity.
+    lineages of the same memory, by identity. `recorded` is the kind of node that the last recorded write gave to the
+    tensor of all the memory.
     """
 
-    __slots__ = ("beside", "count", "earlier", "key", "last", "site")
+    __slots__ = ("beside", "count", "earlier", "key", "last", "recorded", "site")
     count: int
     last: int
     earlier: deque[int] | None
     site: Site | None
     key: int
+    recorded: Any                         # not set if no write was recorded
     beside: dict[int, Any]                # not set if there were none
 
     def seen_by(self, number: int) -> int:
@@ -123,6 +125,7 @@ def inherit(array: Array, from_array: Array) -> None:
             writes = _opened(owner)
             writes.count, writes.site, writes.last = earlier.count, earlier.site, earlier.last
             writes.earlier = None if earlier.earlier is None else earlier.earlier.copy()
+            writes.recorded = recorded_by(from_array)
 
 
 def count_with(array: Array, other: Array) -> None:
@@ -138,6 +141,20 @@ def count_with(array: Array, other: Array) -> None:
             writes.beside = {}
         writes.beside[key] = weakref.ref(owner, partial(_forget_beside, key))
         _books[key] = writes
+
+
+def note_recorded(array: Array, kind: Any) -> None:
+    """Note which kind of node a recorded write to an array, which is counted already, has given to the tensor of all
+    the memory.
+    """
+    writes = writes_to(array)
+    if writes is not None:
+        writes.recorded = kind
+
+
+def recorded_by(array: Array) -> Any:
+    """The kind of node that the last recorded write to the array's memory has made; None without such a write."""
+    return getattr(writes_to(array), "recorded", None)
 
 
 def writes_to(array: Array) -> Writes | None:

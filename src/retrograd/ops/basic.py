@@ -42,9 +42,10 @@ def _clone(x: Any, order: Any) -> Any:
 
 
 clone = linear("clone", _clone, layout="kept", any_type=True, x=lambda g: g)
-copy = linear("copy_", _clone, layout="kept", any_type=True, node="CopyBackwards", x=lambda g: g)
+_COPY = "torch::autograd::CopyBackwards"
+copy = linear("copy_", _clone, layout="kept", any_type=True, node=_COPY, x=lambda g: g)
 # A copy as the node of a write shows it, whose first edge is that of the memory written to: None for new memory.
-copy_into = linear("copy_", lambda x, y, order: _clone(y, order), layout="kept", any_type=True, node="CopyBackwards",
+copy_into = linear("copy_", lambda x, y, order: _clone(y, order), layout="kept", any_type=True, node=_COPY,
                    x=lambda g: g, y=lambda g: g)
 
 

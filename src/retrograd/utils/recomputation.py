@@ -122,7 +122,7 @@ class Input:
         if isinstance(value, Hooked):
             return value.tensor(value.edge)
         if written_since(value._array, self.number):
-            raise faults.modified(self, value._array, *faults.maker(edge_of(value)))
+            raise faults.modified(self, value._array, faults.origin(self, value._array, edge_of(value)))
         return value
 
 

@@ -93,9 +93,9 @@ class CompiledFunctionBackward(OtherNode):
             outer.give_up("the program differentiates what a compiled function has computed before")
         if second is None:
             raise RuntimeError("torch.compile with aot_autograd does not currently support double backward. This one "
-                               "has a custom Function, random numbers, or writes to what it reads. For gradients of "
-                               "gradients, call the function itself, without torch.compile, or compile the whole "
-                               "function that takes the gradients.")
+                               "has a custom Function, random numbers, a write to a view, or writes to what it "
+                               "reads. For gradients of gradients, call the function itself, without torch.compile, "
+                               "or compile the whole function that takes the gradients.")
         if second.is_stale(self.number):
             raise RuntimeError("one of the variables needed for gradient computation has been modified by an inplace "
                                "operation: a compiled function reads it again for gradients of gradients. Write to a "

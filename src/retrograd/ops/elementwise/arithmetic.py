@@ -134,8 +134,8 @@ fill = elementwise("fill", kernels.filled, domain="as given", any_type=True, ten
 fill_tensor = elementwise("fill", kernels.overwritten, node=1, domain="as given", any_type=True, x=flat, y=lambda g: g,
                           written={"node": 3})
 zero = elementwise("zero", kernels.zeroed, domain="as given", any_type=True, x=flat)
-copy = elementwise("copy", kernels.overwritten, node="CopyBackwards", domain="as given", any_type=True, x=flat,
-                   y=lambda g: g)
+copy = elementwise("copy", kernels.overwritten, node="torch::autograd::CopyBackwards", domain="as given",
+                   any_type=True, x=flat, y=lambda g: g)
 
 
 def _not_dequantized(g: Any) -> Any:

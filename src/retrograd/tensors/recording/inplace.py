@@ -314,9 +314,11 @@ def rebase(x: Any, node: Any) -> None:
     meta = x._grad_meta
     if meta is None or meta.base is None:
         set_edge(x, node)
+        versions.note_recorded(x._array, type(node))
         return
     with histories:
         set_edge(meta.base, CopySlices(meta.base, meta.replay, node))
+        versions.note_recorded(x._array, CopySlices)
         edge_of(x)                                       # like PyTorch, renew x now: the base may change later
 
 

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import Shape
-from ...graph.faults import maker
 from ...graph.node import OpNode, Plan, node_class, plan_of
 from ...graph.packed import Converted, Packed, look_after_indices
 from ...graph.versions import next_number
@@ -125,5 +124,5 @@ def look_after_converted(node: OpNode, operands: Any, arrays: Any, first: int = 
         kind, index = node.saves[i]
         if kind == "input" and index >= first and saved[i] is not None and (
                 arrays[index] is not operands[index]._array):
-            saved[i] = Converted(saved[i], operands[index]._array, maker(node.edges[index]))
+            saved[i] = Converted(saved[i], operands[index]._array, node.edges[index])
             node.saved, node.plan = Packed(saved), None

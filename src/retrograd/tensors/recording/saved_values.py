@@ -113,7 +113,7 @@ def _tensor(node: OpNode, place: int, value: Any) -> Any:
         return value.tensor(value.edge if value.number is None else node.edge_to(value.number))
     array, edge, number = origin(node, place, value)
     if written_since(array, node.number):
-        raise faults.modified(node, array, *(faults.maker(edge) if number is None else (node, number)))
+        raise faults.modified(node, array, faults.origin(node, array, edge, number))
     return with_history(array, edge if number is None else node.edge_to(number))
 
 

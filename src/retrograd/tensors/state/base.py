@@ -308,6 +308,7 @@ class StridedView(OtherNode):
     """The node that a view gets after its base was written to: it takes the view of the present base again."""
 
     __slots__ = ("base_dtype", "base_shape", "layout", "replay")
+    of_view = True
 
     def __init__(self, base: TensorBase, replay: Callable[[Any], Any], view: Any, edge: Any) -> None:
         super().__init__((edge,), view.shape, view.dtype)
