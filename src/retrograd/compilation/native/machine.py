@@ -21,7 +21,6 @@ from .nest import reduced_size
 from .products import Product, write_product
 from .recurrent import Steps, lanes_of, write_steps
 from .sharing import Apart, bytes_apart, shared, write_apart
-from .sized_products import SizedProduct, write_sized_product
 from .sized_writing import SizedLoopWriter, SizedNest, key_of, planned_for
 from .team import ENOUGH, with_team
 from .writing import LoopWriter, Work, identity
@@ -89,7 +88,7 @@ class _Run(NamedTuple):
     team: bool
 
 
-Item = Placed | Product | Steps | SizedPlaced | SizedProduct
+Item = Placed | Product | Steps | SizedPlaced
 
 
 class Builder:
@@ -131,9 +130,6 @@ class Builder:
         if isinstance(item, Steps):
             write_steps(module, item, number)
             return module, _Inside(f"  call void @steps{number}(ptr %table)", 0)
-        if isinstance(item, SizedProduct):
-            write_sized_product(module, item, number)
-            return module, _Inside(f"  call void @product{number}(ptr %table)", 0)
         if isinstance(item, SizedPlaced):
             return self._sized_piece(item, number)
         module = self._small if item.loop.size < _MIDDLE else module

@@ -15,6 +15,7 @@ from ..program.loops import Loop, Reduction
 from ..program.symbols import Extent
 from .lanes import Code, Module
 from .nest import BLOCK, Nest
+from .table import size_at
 from .writing import ACCUMULATORS, FEW_STEPS, LoopWriter
 
 # How many numbers a short vector has.
@@ -79,7 +80,7 @@ class SizedLoopWriter(LoopWriter):
         self.sized = nest
 
     def _loop(self, name: str) -> str:
-        self.names = {key: number_at(self.code, self.slot(key)) for key in self.sized.extents()}
+        self.names = {key: size_at(self.code, self.slot(key)) for key in self.sized.extents()}
         return super()._loop(name)
 
     def _count(self, number: Any) -> int | str:
@@ -89,7 +90,7 @@ class SizedLoopWriter(LoopWriter):
         count: int | str = 1
         for dim, n in enumerate(self.loop.shape):
             if dim not in reduction.dims:
-                own = number_at(code, self.slot(n.expression)) if isinstance(n, Extent) else n
+                own = size_at(code, self.slot(n.expression)) if isinstance(n, Extent) else n
                 both = isinstance(own, int) and isinstance(count, int)
                 count = int(own) * int(count) if both else code.put(f"mul nsw i64 {own}, {count}")
         return count
@@ -141,8 +142,3 @@ class SizedLoopWriter(LoopWriter):
         whole = code.put(f"and i64 {end}, {-step}")
         code.loop(start, whole, step, body)
         return whole
-
-
-def number_at(code: Code, slot: int) -> str:
-    """The number that stands in a slot of the table."""
-    return code.put(f"load i64, ptr {code.put(f'getelementptr ptr, ptr %table, i64 {slot}')}")

@@ -20,6 +20,7 @@ from ..program.loops import Loop, Reduction
 from . import lowering
 from .lanes import TYPES, Code, Lanes, Module, Unknown, constant, maximum, minimum, select, to
 from .nest import BLOCK, Nest, nest_of, order_of, reduced_size
+from .table import address_at
 from .vector_math import shuffled
 
 # A loop with few steps adds to several accumulators in turn, since an addition waits for the one before.
@@ -115,7 +116,7 @@ class LoopWriter:
             if self._direct(number):
                 continue
             slot, type = self.slots[self.first_result + number], memory(reduction.dtype)
-            place, value = _pointer(code, slot), constant(identity(reduction), reduction.dtype)
+            place, value = address_at(code, slot), constant(identity(reduction), reduction.dtype)
 
             def body(i: str, type: str = type, place: str = place, value: str = value) -> None:
                 code.do(f"store {type} {value}, ptr {code.put(f'getelementptr {type}, ptr {place}, i64 {i}')}")
@@ -132,7 +133,7 @@ class LoopWriter:
     def _loop(self, name: str) -> str:
         code = self.code
         if self.nest is not None:
-            pointers = [_pointer(code, slot) for slot in self.slots]
+            pointers = [address_at(code, slot) for slot in self.slots]
             for operand in range(len(self.loop.inputs)):
                 if not any(self.nest.strides[operand]):
                     self._read_scalar(operand, pointers)
@@ -348,7 +349,3 @@ class LoopWriter:
             total = combine(code.vector(code.put(f"load {one}, ptr {place}, align {size}"), reduction.dtype), total)
         code.do(f"store {one} {total.name}, ptr {place}, align {size}")
         code.width = self.width
-
-
-def _pointer(code: Code, slot: int) -> str:
-    return code.put(f"load ptr, ptr {code.put(f'getelementptr ptr, ptr %table, i64 {slot}')}")

@@ -12,8 +12,8 @@ from ..native.lowered import LARGEST_PRODUCT, Lowered, joins, lowered, may_be_pr
 from ..native.machine import LARGE, Placed, SizedPlaced
 from ..native.machine_code import MachineCode
 from ..native.nest import nest_of, order_of
+from ..native.products import Product, has_blas
 from ..native.recurrent import Steps
-from ..native.sized_products import SizedProduct, has_blas
 from ..native.sized_writing import SizedNest
 from ..passes.fusing import Unit
 from ..program.forms import Sizes, at
@@ -51,9 +51,9 @@ class SizedMachineCode(SizedCode, MachineCode):
     def _product(self, unit: Unit) -> Any:
         line, = unit.lines
         slots, place = self._factors(line), self.places[id(unit)]
-        found = merged(self.plan.points, [product(units[place].lines[0], values, slots)
-                                         for units, values in self.plan.planned])
-        return SizedProduct(found, self._slot) if has_extents(found) else found
+        found: Product = merged(self.plan.points, [product(units[place].lines[0], values, slots)
+                                                  for units, values in self.plan.planned])
+        return found._replace(slot=self._slot) if has_extents(found) else found
 
     def _loop(self, unit: Unit) -> Any:
         kept, place = self.storage.kept(unit), self.places[id(unit)]
