@@ -15,7 +15,7 @@ from ..program.loops import Reduction
 from .host import has_symbol, pausing
 from .lanes import TYPES, Code, Lanes, Module, constant
 from .table import address_at, place_of
-from .writing import COMBINE, identity, memory
+from .vectors import COMBINE, identity, memory
 
 # The words of a team, which lie apart from each other: helpers write the second and the third.
 CLAIM, DONE, PRESENT, WORK, WORDS = 0, 16, 32, 48, 64

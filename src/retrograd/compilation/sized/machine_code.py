@@ -9,12 +9,11 @@ import numpy as np
 from ...foundations.dtypes import Array
 from ...kernels.layout import address
 from ..native.lowered import LARGEST_PRODUCT, Lowered, joins, lowered, may_be_product, product, work_of
-from ..native.machine import LARGE, Placed, SizedPlaced
+from ..native.machine import LARGE, Placed
 from ..native.machine_code import MachineCode
 from ..native.nest import nest_of, order_of
 from ..native.products import Product, has_blas
 from ..native.recurrent import Steps
-from ..native.sized_writing import SizedNest
 from ..passes.fusing import Unit
 from ..program.forms import Sizes, at
 from ..program.lines import Line, Value
@@ -63,10 +62,10 @@ class SizedMachineCode(SizedCode, MachineCode):
         if not has_extents(found.loop):
             return Placed(found.loop, slots)
         dims = order_of(each[0].loop)
-        nest = SizedNest(*merged(self.plan.points, [tuple(nest_of(one.loop, dims)) for one in each]))
+        nest = merged(self.plan.points, [nest_of(one.loop, dims) for one in each])
         apart = all([not isinstance(n, Extent) for reduction in found.loop.reductions
                      for dim, n in enumerate(found.loop.shape) if dim not in reduction.dims])
-        return SizedPlaced(found.loop, slots, nest, self._slot, self.large[place] and apart)
+        return Placed(found.loop, slots, nest, self._slot, self.large[place] and apart)
 
     def _steps(self, line: Line) -> Steps | None:
         return None
