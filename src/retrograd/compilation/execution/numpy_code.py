@@ -84,6 +84,7 @@ class NumPyCode:
         places = {number: place for place, number in enumerate(given)}
         writes = [(lines, places.get(number, self.values[number].like)) for lines, number in self._writes]
         self.ready = Ready(self.source.function("run", self.parameters), self._leases(), writes)
+        self.storage.forget_lent()
 
     @property
     def text(self) -> str:

@@ -24,13 +24,14 @@ from ...ops.reductions import sum_all, sum_dim
 from ..execution.blocks import BlockedLoop, flat, suits
 from ..execution.numpy_code import BLOCKED, NumPyCode
 from ..execution.plan import Plan, planned
+from ..execution.storage import Storage
 from ..passes.fusing import Unit
 from ..passes.order import Work
 from ..program.forms import Points, Refused, Sizes, at, varies
+from ..program.layouts import Layout, layout
 from ..program.lines import Line, Program, Ref, Value, refs
 from ..program.symbols import has_extents, merged, moved, settled
-from .pairing import Filled, Layout, SizedProgram, layout
-from .storage import SizedStorage
+from .pairing import Filled, SizedProgram
 
 # Some of these sizes are taken to plan a program: primes, the large ones first. Values may have so many bytes then,
 # except for sizes so small that none are smaller.
@@ -242,8 +243,6 @@ class Bound(NamedTuple):
 class SizedCode(NumPyCode):
     """The code of a plan for those sizes for which the same units run in blocks."""
 
-    storage: SizedStorage
-
     def __init__(self, plan: SizedPlan, large: tuple[bool, ...]) -> None:
         self.plan, self.large, self.layouts = plan, large, plan.layouts
         self.places = {id(unit): place for place, unit in enumerate(plan.units)}
@@ -253,13 +252,12 @@ class SizedCode(NumPyCode):
         self.bound: dict[Sizes, Bound] = {}
         self.sizes: Sizes = ()                             # that are bound
         super().__init__(plan.program, plan.units, plan.given)
-        self.storage.forget_lent()
         self.moving = self._find_moving()
         self._named = [(name, value) for name, value in self.source.scope.items() if (
             has_extents(value) or type(value) is BlockedLoop or self._made_like(value) is not None)]
 
-    def _storage(self, given: set[int]) -> SizedStorage:
-        return SizedStorage(self.program, self.units, given, self.layouts)
+    def _storage(self, given: set[int]) -> Storage:
+        return Storage(self.program, self.units, given, self.layouts)
 
     def name(self, number: int) -> str:
         """The name of a value."""
