@@ -36,12 +36,13 @@ COPIED = 4096
 class Storage:
     """The fixed arrays of a program, by the number of the value. `bytes` counts the memory of all buffers.
 
-    `layouts` has the geometry of the values of a program for all sizes.
+    `layouts` has the geometry of the values of a program for all sizes. `varying` are the values whose geometry depends
+    on sizes.
     """
 
     def __init__(self, program: Program, units: Sequence[Unit], given: set[int],
-                 layouts: Mapping[int, Layout] | None = None) -> None:
-        self.values, self.given, self.layouts = program.values, given, layouts or {}
+                 layouts: Mapping[int, Layout]) -> None:
+        self.values, self.given, self.layouts = program.values, given, layouts
         self.arrays: dict[int, Array] = {}
         self.bytes = 0
         self.escaping = {program.values[number].memory for number in program.outputs}
@@ -49,11 +50,11 @@ class Storage:
         self._shared = {program.values[number].memory for unit in units for line in unit.lines
                         for number in line.results if program.values[number].is_view}       # by lines that are no views
         self._last, self._done = self._lifetimes(units), 0             # the number of lines that are done
-        varying = {number for number, layout in self.layouts.items() if layout.varies}
-        self._renewed = self._depending(program, varying) & self.escaping            # memory that is new in each run
+        self.varying = {number for number, layout in self.layouts.items() if layout.varies}
+        self._renewed = self._depending(program) & self.escaping       # memory that is new in each run
         self._arena = Arena()
         self._place = reserve(sum([_aligned(value.like.nbytes) for value in self.values
-                                   if value.source == "line" and value.number not in varying]))
+                                   if value.source == "line" and value.number not in self.varying]))
         self._free: list[Array] = []                       # memory for values that depend on sizes
         self._used: dict[int, Array] = {}                  # the same, by the value it belongs to
         self._parts: dict[int, tuple[int, int]] = {}       # of the memory of buffers, by the value they belong to
@@ -64,10 +65,10 @@ class Storage:
             if value.source != "line" and value.number not in given:
                 self.arrays[value.number] = value.like
 
-    def _depending(self, program: Program, varying: set[int]) -> set[int]:
+    def _depending(self, program: Program) -> set[int]:
         """The memory that depends on sizes."""
         made = [number for line in program.lines if self.layouts and has_extents(line.args) for number in line.results]
-        return {self.values[number].memory for number in (*varying, *made)}
+        return {self.values[number].memory for number in (*self.varying, *made)}
 
     def _lifetimes(self, units: Sequence[Unit]) -> dict[int, int]:
         """The last line that uses each memory, in the order in which they run."""
@@ -134,7 +135,7 @@ class Storage:
             self._lent[value.number] = memory
             self.bytes += size
             return laid_out(memory, value.like)
-        if value.number in self.layouts and self.layouts[value.number].varies:
+        if value.number in self.varying:
             return laid_out(self._own(value.number, size)[:size], value.like)
         start = self._arena.take(_aligned(size))
         self._parts[value.number] = start, _aligned(size)
