@@ -80,7 +80,7 @@ class Recipe:
         self.may_start_again = may_start_again(plan.program)
         self.quiet = quiet()
         self.site: Any = None
-        self.numbers: Any = None                           # makes Python numbers, which follow what the guard returns
+        self.numbers: Any = None                           # the maker of numbers, which follow what the guard returns
         self.way_back: Any = None                          # from a run, if the call has branches
 
     @property
@@ -136,7 +136,7 @@ class Recipe:
             self._count_writes(error, given, written)
             raise
         if self.numbers is not None:
-            inputs += self.numbers(arrays, inputs)
+            inputs += self.numbers.make(arrays, inputs)
         return arrays
 
     def _tried(self, inputs: list[Any], given: list[Array]) -> Any:
@@ -144,7 +144,7 @@ class Recipe:
         put_back, numbers = self.way_back.keep(inputs), None
         try:
             arrays = self.quiet.run(self.ready.run, *given)
-            numbers = self.numbers(arrays, inputs)
+            numbers = self.numbers.make(arrays, inputs)
         except Exception:                                  # the program may go another way, without the error
             return None
         finally:

@@ -12,7 +12,7 @@ from ...tensors.recording.hooks import retain
 from ...tensors.state.base import note_layout
 from ..execution.plan import Plan, again, planned
 from ..guards.guard import make as make_guard
-from ..program.formulas import Formulas
+from ..program.formulas import Formulas, Maker
 from ..program.lines import Program
 from ..reach.changes import Changes, changes
 from ..reach.items import CONTAINER
@@ -132,7 +132,7 @@ class Description:
         recipe = Recipe([known.given[number] for number in plan.given], plan, len(made))
         recipe.site = self.site
         self._formulas = self.recording.numbers.formulas(len(outputs) + len(saved), len(self.guard.inputs))
-        recipe.numbers = None if self._formulas is None else self._formulas.for_sizes(0)()
+        recipe.numbers = None if self._formulas is None else Maker(self._formulas)
         if not self._find_way_back(recipe, known):
             return None
         self.recording.counts.note(recipe, self.call.before, lines, known.given)
