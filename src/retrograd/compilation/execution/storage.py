@@ -20,12 +20,11 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import Array
-from ...kernels.kinds import replaced
 from ...kernels.layout import address, dense, owner_of
 from ..passes.fusing import Unit
 from ..passes.stacks import Rows, Stacks
 from ..program.layouts import Layout
-from ..program.lines import Line, Program, Ref, Value
+from ..program.lines import Line, Program, Value, called
 from ..program.stand_ins import ALIGNED, reserve, seen_in
 from ..program.symbols import has_extents
 
@@ -93,7 +92,7 @@ class Storage:
         source = line.reads[0]
         if not self.is_fixed(source):
             return False
-        found = viewed(line, self.arrays)
+        found = called(line, line.op.kernel, self.arrays.__getitem__)
         if not all(np.may_share_memory(part, self.arrays[source]) or not part.size for part in found):
             return False
         self.arrays.update(zip(line.results, map(self._one, found), strict=True))
@@ -234,12 +233,6 @@ def moved(scope: dict[Any, Any], tables: Sequence[Array], span: tuple[int, int],
     for table in tables:
         within = (table >= start) & (table < start + size)
         table[within] = table[within] - np.uintp(start) + np.uintp(address(memory))
-
-
-def viewed(line: Line, arrays: dict[int, Array]) -> list[Array]:
-    """The results of a line that views, for fixed arrays."""
-    from_kernel = line.op.kernel(*replaced(line.args, Ref, lambda ref: arrays[ref.number]))
-    return [*from_kernel] if line.several else [from_kernel]
 
 
 def rows_of(memory: Sequence[Array], rows: Rows) -> Array:

@@ -13,12 +13,11 @@ import numpy as np
 
 from ...foundations.dtypes import Array
 from ...kernels.layout import address
-from ..execution.storage import viewed
 from ..passes.effects import checks, is_view, memory_written
 from ..program.forms import Count, Form, Points, Refused, Sizes, at, joined, plus, varies
 from ..program.layouts import Layout, layout
-from ..program.lines import Line, Program, Value, refs
-from ..program.symbols import Ratio, changed, merged, moved
+from ..program.lines import Line, Program, Value, called, refs
+from ..program.symbols import Quotients, Ratio, changed, merged, moved
 from .guards import Sizing, different
 
 
@@ -47,6 +46,15 @@ class TracedProgram(NamedTuple):
     given: tuple[int, ...]
 
 
+def merged_lines(points: Points, lines: Sequence[Line], quotients: Quotients = ()) -> Line:
+    """A line for all sizes, from what it is for several sizes."""
+    first = lines[0]
+    if any([line.op is not first.op or line[3:6] != first[3:6] for line in lines]):
+        raise Refused("the program has other operations for another size")
+    call, args = merged(points, [(line.call, line.args) for line in lines], quotients)
+    return lines[-1]._replace(call=call, args=args)
+
+
 class SizedProgram:
     """A program for all sizes. `conditions` are those for which it holds, besides those of the guard."""
 
@@ -63,16 +71,10 @@ class SizedProgram:
         self.filled: dict[int, Filled] = {}
         for number in sorted({*used, *first.outputs, *self.given}):
             self._value(number, [program.values[number] for program in programs])
-        self.lines = [self._line(lines) for lines in zip(*[program.lines for program in programs])]
+        self.lines = [merged_lines(self.points, lines, self.sized.quotients)
+                      for lines in zip(*[program.lines for program in programs])]
         for line in self.lines:
             self._explain(line)
-
-    def _line(self, lines: Sequence[Line]) -> Line:
-        first = lines[0]
-        if any([line.op is not first.op or line[3:6] != first[3:6] for line in lines]):
-            raise Refused("the program has other operations for another size")
-        call, args = merged(self.points, [(line.call, line.args) for line in lines], self.sized.quotients)
-        return lines[-1]._replace(call=call, args=args)
 
     def _value(self, number: int, values: Sequence[Value]) -> None:
         one, arrays = values[0], [value.like for value in values]
@@ -196,7 +198,7 @@ class SizedProgram:
         if not any([each.varies for each in layouts]) and not memory & moving:
             return
         if is_view(line, values):
-            found = viewed(line, {ref.number: values[ref.number].like for ref in refs(line.args)})
+            found = called(line, line.op.kernel, lambda number: values[number].like)
         elif checks(line):
             found = [values[line.reads[0]].like]
         elif any([values[number].is_view for number in line.results]):

@@ -17,7 +17,6 @@ import numpy as np
 
 from ...foundations.dtypes import Array
 from ...foundations.names import reached
-from ...kernels.kinds import replaced
 from ...kernels.layout import address, owner_of
 from ..execution.any_size import AnySize
 from ..execution.blocks import BlockedLoop, flat, suits
@@ -27,9 +26,9 @@ from ..passes.fusing import Unit
 from ..passes.order import Work
 from ..program.forms import Points, Refused, Sizes, at, varies
 from ..program.layouts import Layout, layout
-from ..program.lines import Line, Program, Ref, Value, refs
-from ..program.symbols import has_extents, merged, moved, settled
-from .pairing import Filled, SizedProgram
+from ..program.lines import Line, Program, Value, called, refs
+from ..program.symbols import has_extents, moved, settled
+from .pairing import Filled, SizedProgram, merged_lines
 
 # Some of these sizes are taken to plan a program: primes, the large ones first. Values may have so many bytes then,
 # except for sizes so small that none are smaller.
@@ -143,7 +142,7 @@ class SizedPlan:
             raise Refused("the plan is another one for another size")
         self.layouts: dict[int, Layout] = {}
         self.filled = dict(self.sized.filled)
-        lines = [self._line(lines) for lines in zip(*[program.lines for program in programs])]
+        lines = [merged_lines(self.points, lines) for lines in zip(*[program.lines for program in programs])]
         used = {number for line in lines for number in (*line.reads, *line.results)} | {*first.outputs, *self.given}
         self.folded = self._folded(first.values)
         self.computed = self._needed(used)
@@ -156,13 +155,6 @@ class SizedPlan:
         for number in {*self.filled, *self.folded}:
             known = self.layouts.get(number)
             values[number].like = np.empty(0) if known is None else known.array(sizes)
-
-    def _line(self, lines: Sequence[Line]) -> Line:
-        first = lines[0]
-        if any([line.op is not first.op or line[3:6] != first[3:6] for line in lines]):
-            raise Refused("the plan has other operations for another size")
-        call, args = merged(self.points, [(line.call, line.args) for line in lines])
-        return first._replace(call=call, args=args)
 
     def _value(self, number: int, values: Sequence[Value]) -> None:
         if any([value.memory != values[0].memory or value.source != values[0].source for value in values]):
@@ -212,10 +204,9 @@ class SizedPlan:
         found = {number: filled.at(sizes) for number, filled in self.filled.items()}
         values = self.program.values
         for line in self.computed:
-            args = replaced(settled(line.args, sizes), Ref,
-                            lambda ref: found[ref.number] if ref.number in found else values[ref.number].like)
-            made = line.call(*args)
-            found.update(zip(line.results, made if line.several else (np.asarray(made),), strict=True))
+            made = called(line._replace(args=settled(line.args, sizes)), line.call,
+                          lambda number: found[number] if number in found else values[number].like)
+            found.update(zip(line.results, map(np.asarray, made), strict=True))
         return found
 
 
@@ -316,8 +307,8 @@ class SizedCode:
 
     def _take(self, line: Line, arrays: dict[int, Array], sizes: Sizes) -> None:
         """Take a view of arrays for sizes."""
-        made = line.op.kernel(*replaced(settled(line.args, sizes), Ref, lambda ref: arrays[ref.number]))
-        arrays.update(zip(line.results, made if line.several else (made,), strict=True))
+        made = called(line._replace(args=settled(line.args, sizes)), line.op.kernel, arrays.__getitem__)
+        arrays.update(zip(line.results, made, strict=True))
 
     def _for(self, value: Any, sizes: Sizes) -> Any:
         """What the source names, as it is for sizes."""
