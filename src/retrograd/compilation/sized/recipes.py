@@ -19,7 +19,8 @@ from ..passes.effects import may_start_again
 from ..program.forms import Points, Refused as Refused, Sizes, Unlike as Unlike, at
 from ..program.formulas import Formulas, Maker, merged as merged_formulas
 from ..program.symbols import merged, settled
-from ..repeat.recipe import Backward, Recipe
+from ..repeat.outside import Backward
+from ..repeat.recipe import Recipe
 from ..trace.backward_plans import TracedBackward
 from .guards import Sizing, sized_guard, sizing
 from .pairing import SizedProgram, TracedProgram
@@ -98,10 +99,9 @@ class SizedBackward:
                 ready.leases.take_back()
                 return self.quiet.run(ready.run, *arrays)
 
-        found = self.traced.planned(self.plan, run)
-        found.layouts = [tuple([at(step, sizes) // each.dtype.itemsize for step in each.strides])
-                         for each in map(self.layouts.__getitem__, self.traced.asked)]
-        return found
+        return self.traced.planned(self.plan, run)._replace(layouts=[
+            tuple([at(step, sizes) // each.dtype.itemsize for step in each.strides])
+            for each in map(self.layouts.__getitem__, self.traced.asked)])
 
 
 def paired(calls: Sequence[TracedCall], native: bool) -> tuple[Guard, Recipe]:
