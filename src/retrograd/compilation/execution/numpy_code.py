@@ -21,10 +21,10 @@ from ..passes.effects import is_view, memory_written
 from ..passes.fusing import Unit
 from ..passes.stacks import Call, Rows, Stacks
 from ..program.lines import Arithmetic, Line, Program, plain_call
-from .any_size import AnySize
 from .blocks import BlockedLoop, suits
 from .leases import Lease, Leases
 from .python_source import FIRST_LINE, Source, direct, write_text
+from .sized_units import SizedUnits
 from .storage import COPIED, Storage, rows_of
 
 # A loop of more elements than this runs in blocks.
@@ -56,16 +56,16 @@ class NumPyCode:
     """A program as one Python function of the arrays of the values `given`, which returns the outputs.
 
     `stacks` are small arrays on which several lines are one call, if the plan has any. `memory` has arrays into which
-    outputs are written, by the number of the value. `sizes` says how the program depends on sizes, if it does.
+    outputs are written, by the number of the value. `sized` says how the program depends on sizes, if it does.
     """
 
     def __init__(self, program: Program, units: Sequence[Unit], given: Sequence[int], stacks: Stacks | None = None,
-                 memory: Mapping[int, Array] | None = None, sizes: AnySize | None = None) -> None:
-        self.program, self.values, self.sizes = program, program.values, sizes
+                 memory: Mapping[int, Array] | None = None, sized: SizedUnits | None = None) -> None:
+        self.program, self.values, self.sized = program, program.values, sized
         self.stacks = stacks
         self.units: Sequence[Unit] = units if stacks is None else stacks.units
         self.source = Source()
-        self.storage = Storage(program, self.units, set(given), sizes.layouts if sizes else {})
+        self.storage = Storage(program, self.units, set(given), sized.layouts if sized else {})
         self.storage.provided = memory or {}
         self.names: dict[int, str] = {}                    # of fixed arrays
         self.loops: dict[int, Unit] = {}                   # the units of loops in blocks, by the identity of the loop
@@ -144,8 +144,8 @@ class NumPyCode:
 
     def _in_blocks(self, unit: Unit) -> bool:
         """Whether a unit runs in blocks."""
-        if self.sizes is not None:
-            return self.sizes.large[id(unit)]
+        if self.sized is not None:
+            return self.sized.large[id(unit)]
         large = unit.shape is not None and math.prod(unit.shape) > BLOCKED and len(unit.lines) > 1
         return large and suits(unit, self.values)
 

@@ -26,7 +26,7 @@ from ..passes.stacks import Rows, Stacks
 from ..program.layouts import Layout
 from ..program.lines import Line, Program, Value, called
 from ..program.stand_ins import ALIGNED, reserve, seen_in
-from ..program.symbols import has_extents
+from ..program.symbols import is_symbolic
 
 # A result of at most so many bytes is computed in a buffer, and copied for the program.
 COPIED = 4096
@@ -66,7 +66,7 @@ class Storage:
 
     def _depending(self, program: Program) -> set[int]:
         """The memory that depends on sizes."""
-        made = [number for line in program.lines if self.layouts and has_extents(line.args) for number in line.results]
+        made = [number for line in program.lines if self.layouts and is_symbolic(line.args) for number in line.results]
         return {self.values[number].memory for number in (*self.varying, *made)}
 
     def _lifetimes(self, units: Sequence[Unit]) -> dict[int, int]:

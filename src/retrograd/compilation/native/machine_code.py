@@ -12,11 +12,11 @@ import numpy as np
 
 from ...foundations.dtypes import Array
 from ...kernels.layout import address
-from ..execution.any_size import AnySize
 from ..execution.numpy_code import NumPyCode
+from ..execution.sized_units import SizedUnits
 from ..passes.fusing import Unit
 from ..program.lines import Line, Program, Value
-from ..program.symbols import Extent, has_extents, merged
+from ..program.symbols import Extent, is_symbolic, merged
 from .lowered import Lowered, lowered, numbers_known, product
 from .machine import Builder, Placed
 from .nest import nest_of, order_of
@@ -30,28 +30,28 @@ class MachineCode(NumPyCode):
     """A program as one Python function that calls native functions, which are compiled together."""
 
     def __init__(self, program: Program, units: Sequence[Unit], given: Sequence[int], stacks: None = None,
-                 sizes: AnySize | None = None) -> None:
+                 sized: SizedUnits | None = None) -> None:
         self._builder = Builder()
         self._waiting: list[Any] = []                      # loops and products that become machine code
         self._slots: dict[Any, int] = {}                   # of their arrays, in a table of addresses
         self._provided: set[int] = set()                   # results of loops that have memory
         self._done: list[int] = []                         # memory that is not needed after them
-        self._known = numbers_known(program, given) if sizes is None else set[int]()    # which stand in the code
+        self._known = numbers_known(program, given) if sized is None else set[int]()    # which stand in the code
         self._entries: dict[str, list[str]] = {}           # of tables, by the text of the address that stands there
-        super().__init__(program, units, given, stacks, sizes=sizes)
+        super().__init__(program, units, given, stacks, sized=sized)
 
     def _planned(self, unit: Unit) -> list[tuple[Unit, list[Value]]]:
         """The unit with the values; for all sizes, what the unit is for some of them."""
-        return [(unit, self.values)] if self.sizes is None else self.sizes.planned[id(unit)]
+        return [(unit, self.values)] if self.sized is None else self.sized.planned[id(unit)]
 
     def _merged(self, found: Sequence[_T]) -> _T:
         """What was found for each of `_planned`, for all sizes."""
-        each: _T = found[0] if self.sizes is None else merged(self.sizes.points, found)
+        each: _T = found[0] if self.sized is None else merged(self.sized.points, found)
         return each
 
     def _unit(self, unit: Unit) -> None:
         """Write a call, or keep a loop until a call follows."""
-        called = unit.shape is None and self.sizes is not None and self.sizes.large[id(unit)]
+        called = unit.shape is None and self.sized is not None and self.sized.large[id(unit)]
         if called or not unit.native:
             self._close()
             self._one_by_one(unit)
@@ -65,7 +65,7 @@ class MachineCode(NumPyCode):
         slots = self._factors(line)
         found = self._merged([product(one.lines[0], values, slots) for one, values in self._planned(unit)])
         assert found is not None
-        return found._replace(slot=self._slot) if self.sizes and has_extents(found) else found
+        return found._replace(slot=self._slot) if self.sized and is_symbolic(found) else found
 
     def _factors(self, line: Line) -> tuple[int, int, int]:
         """The slots of the factors of a product, and of its result, which has memory then."""
@@ -75,17 +75,17 @@ class MachineCode(NumPyCode):
 
     def _loop(self, unit: Unit) -> Any:
         """A loop in machine code."""
-        kept, sizes = self.storage.kept(unit), self.sizes
+        kept, sized = self.storage.kept(unit), self.sized
         each = [lowered(one, values, kept, self._known) for one, values in self._planned(unit)]
         found = self._merged(each)
         slots = self._operands(unit, found)
-        if sizes is None or not has_extents(found.loop):
+        if sized is None or not is_symbolic(found.loop):
             return Placed(found.loop, slots)
         dims = order_of(each[0].loop)
         nest = self._merged([nest_of(one.loop, dims) for one in each])
         apart = all([not isinstance(n, Extent) for reduction in found.loop.reductions
                      for dim, n in enumerate(found.loop.shape) if dim not in reduction.dims])
-        return Placed(found.loop, slots, nest, self._slot, sizes.large[id(unit)] and apart)
+        return Placed(found.loop, slots, nest, self._slot, sized.large[id(unit)] and apart)
 
     def _operands(self, unit: Unit, found: Lowered) -> tuple[int, ...]:
         """The slots of the operands of a loop, whose results have memory then."""
@@ -97,7 +97,7 @@ class MachineCode(NumPyCode):
 
     def _steps(self, line: Line) -> Steps | None:
         """The steps of a line that machine code may walk."""
-        return steps_of(line, self.values) if self.sizes is None else None
+        return steps_of(line, self.values) if self.sized is None else None
 
     def _call(self, line: Line) -> str:
         steps = self._steps(line)
@@ -158,7 +158,7 @@ class MachineCode(NumPyCode):
         need not be taken, unless the place may depend on sizes.
         """
         source = number
-        if self.sizes is not None:
+        if self.sized is not None:
             return number, 0
         while source in self.views and not self.storage.is_fixed(source):
             source = self.views[source].reads[0]

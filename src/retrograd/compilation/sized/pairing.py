@@ -17,7 +17,7 @@ from ..passes.effects import checks, is_view, memory_written
 from ..program.forms import Count, Form, Points, Refused, Sizes, at, joined, plus, varies
 from ..program.layouts import Layout, layout
 from ..program.lines import Line, Program, Value, called, refs
-from ..program.symbols import Quotients, Ratio, changed, merged, moved
+from ..program.symbols import Quotients, Ratio, changed, hinted, merged
 from .guards import Sizing, different
 
 
@@ -178,24 +178,24 @@ class SizedProgram:
     def at(self, sizes: Sizes) -> Program:
         """The program for sizes. Its arrays have a geometry, and no memory of their own worth speaking of."""
         values = [value.copied() for value in self.like.values]
-        moving: set[int] = set()
+        varying: set[int] = set()
         for number, each in self.layouts.items():
             value = values[number]
             if number in self.filled:
                 value.like = self.filled[number].at(sizes)
             elif (value.source == "outside" or number in self.given) and each.varies:
                 value.like = each.like(value.like, sizes)
-                moving.add(number)
-        lines = [line._replace(call=moved(line.call, sizes), args=moved(line.args, sizes)) for line in self.lines]
+                varying.add(number)
+        lines = [hinted(line, sizes) for line in self.lines]
         for line in lines:
-            self._results(line, values, moving, sizes)
+            self._results(line, values, varying, sizes)
         return self.like._replace(values=values, lines=lines)
 
-    def _results(self, line: Line, values: list[Value], moving: set[int], sizes: Sizes) -> None:
+    def _results(self, line: Line, values: list[Value], varying: set[int], sizes: Sizes) -> None:
         """Give the results of a line their geometry for sizes."""
         layouts = [self.layouts[number] for number in line.results]
         memory = {values[number].memory for number in line.results}
-        if not any([each.varies for each in layouts]) and not memory & moving:
+        if not any([each.varies for each in layouts]) and not memory & varying:
             return
         if is_view(line, values):
             found = called(line, line.op.kernel, lambda number: values[number].like)
@@ -205,7 +205,7 @@ class SizedProgram:
             found = [values[self._passed_on(line, number)].like for number in line.results]
         else:
             found = [each.like(values[number].like, sizes) for number, each in zip(line.results, layouts, strict=True)]
-            moving |= memory
+            varying |= memory
         for number, array, each in zip(line.results, found, layouts, strict=True):
             planned = each.array(sizes)
             if any([getattr(array, what) != getattr(planned, what) for what in ("dtype", "shape", "strides")]):

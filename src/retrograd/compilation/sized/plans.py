@@ -18,16 +18,16 @@ import numpy as np
 from ...foundations.dtypes import Array
 from ...foundations.names import reached
 from ...kernels.layout import address, owner_of
-from ..execution.any_size import AnySize
 from ..execution.blocks import BlockedLoop, flat, suits
 from ..execution.numpy_code import BLOCKED
 from ..execution.plan import Plan, executor, planned
+from ..execution.sized_units import SizedUnits
 from ..passes.fusing import Unit
 from ..passes.order import Work
 from ..program.forms import Points, Refused, Sizes, at, varies
 from ..program.layouts import Layout, layout
 from ..program.lines import Line, Program, Value, called, refs
-from ..program.symbols import has_extents, moved, settled
+from ..program.symbols import concrete, hinted, is_symbolic
 from .pairing import Filled, SizedProgram, merged_lines
 
 # Some of these sizes are taken to plan a program: primes, the large ones first. Values may have so many bytes then,
@@ -80,7 +80,7 @@ class SizedPlan:
         self.program = self._joined(plans)
         for plan, sizes in zip(plans, self.points.sizes, strict=True):
             self._let_go(plan.program.values, sizes)
-        self.lowering = reached("compilation.native.lowered_sizes") if native else None
+        self.lowering = reached("compilation.native.sized_lowering") if native else None
         self.planned = [self._units(plan.program.values, plans[0].program.values, sizes)
                         for plan, sizes in zip(plans, self.points.sizes, strict=True)]
         self.units = self.planned[0][0]
@@ -126,8 +126,7 @@ class SizedPlan:
 
     def _units(self, values: list[Value], first: list[Value], sizes: Sizes) -> tuple[list[Unit], list[Value]]:
         """The units for some of the sizes, and the values. What is small for the first sizes is small for all."""
-        lines = [line._replace(call=moved(line.call, sizes), args=moved(line.args, sizes))
-                 for line in self.program.lines]
+        lines = [hinted(line, sizes) for line in self.program.lines]
         work = Work(self.program._replace(values=values, lines=lines), self.given, self.native, True, self.lowering,
                     first)
         work.run(late=True)
@@ -174,7 +173,7 @@ class SizedPlan:
         for line in self.sized.lines:
             reads = [ref.number for ref in refs(line.args)]
             if all([values[number].source == "constant" for number in line.results]) and line.results and (
-                    has_extents(line.args) or any([n in self.filled or n in found for n in reads])):
+                    is_symbolic(line.args) or any([n in self.filled or n in found for n in reads])):
                 found.update(dict.fromkeys(line.results, line))
         return found
 
@@ -204,8 +203,8 @@ class SizedPlan:
         found = {number: filled.at(sizes) for number, filled in self.filled.items()}
         values = self.program.values
         for line in self.computed:
-            made = called(line._replace(args=settled(line.args, sizes)), line.call,
-                          lambda number: found[number] if number in found else values[number].like)
+            own = concrete(line, sizes)
+            made = called(own, own.call, lambda number: found[number] if number in found else values[number].like)
             found.update(zip(line.results, map(np.asarray, made), strict=True))
         return found
 
@@ -236,19 +235,19 @@ class SizedCode:
     def __init__(self, plan: SizedPlan, large: tuple[bool, ...]) -> None:
         self.plan, self.layouts, ids = plan, plan.layouts, [*map(id, plan.units)]
         planned = {each: [(units[place], values) for units, values in plan.planned] for place, each in enumerate(ids)}
-        self.code = executor(plan.native)(plan.program, plan.units, plan.given, sizes=AnySize(
+        self.code = executor(plan.native)(plan.program, plan.units, plan.given, sized=SizedUnits(
             plan.points, plan.layouts, dict(zip(ids, large, strict=True)), planned))
         self.ready = self.code.ready
         self.pool: dict[int, Array] = {}                   # the memory of buffers, by the identity of the first one
         self.bound: dict[Sizes, Bound] = {}
         self.sizes: Sizes = ()                             # that are bound
-        self.moving = self._find_moving()
+        self.varying = self._find_varying()
         self._named = [(name, value) for name, value in self.code.source.scope.items() if (
-            has_extents(value) or type(value) is BlockedLoop or self._made_like(value) is not None)]
+            is_symbolic(value) or type(value) is BlockedLoop or self._made_like(value) is not None)]
 
-    def _find_moving(self) -> list[tuple[int, str]]:
+    def _find_varying(self) -> list[tuple[int, str]]:
         """The fixed arrays that depend on sizes, in their order, and what they are."""
-        arrays, moving, views = self.code.storage.arrays, dict[int, str](), self.code.views
+        arrays, varying, views = self.code.storage.arrays, dict[int, str](), self.code.views
         constants = {*self.plan.filled, *[number for line in self.plan.computed for number in line.results]}
         self.memories: dict[int, list[Layout]] = {}
         for number, array in arrays.items():
@@ -256,15 +255,15 @@ class SizedCode:
                 self.memories.setdefault(id(owner_of(array)), []).append(self.layouts[number])
         for number, array in arrays.items():
             if number in constants:
-                moving[number] = "constant"
+                varying[number] = "constant"
             elif number in views:
                 line = views[number]
-                if has_extents(line.args) or any([n in moving for n in line.reads]):
-                    moving[number] = "view"
+                if is_symbolic(line.args) or any([n in varying for n in line.reads]):
+                    varying[number] = "view"
             elif self.code.values[number].source == "line" and any([
                     each.varies for each in self.memories[id(owner_of(array))]]):
-                moving[number] = "buffer"
-        return [*moving.items()]
+                varying[number] = "buffer"
+        return [*varying.items()]
 
     def bind(self, sizes: Sizes) -> None:
         """Have the code run for sizes."""
@@ -279,7 +278,7 @@ class SizedCode:
         if self._grow(sizes) or len(self.bound) >= KEPT:
             self.bound.clear()
         arrays, constants = dict(self.code.storage.arrays), self.plan.constants(sizes)
-        for number, kind in self.moving:
+        for number, kind in self.varying:
             if kind == "constant":
                 arrays[number] = constants[number]
             elif kind == "buffer":
@@ -288,17 +287,17 @@ class SizedCode:
             else:
                 self._take(self.code.views[number], arrays, sizes)
         names = self.code.names
-        found = {names[number]: arrays[number] for number, _ in self.moving if number in names}
+        found = {names[number]: arrays[number] for number, _ in self.varying if number in names}
         found.update([(name, self._for(value, sizes)) for name, value in self._named])
         bound = self.bound[sizes] = Bound(found, self._tables(arrays, sizes))
         return bound
 
     def _tables(self, arrays: dict[int, Array], sizes: Sizes) -> list[tuple[Array, Any, Any]]:
         """The tables of machine code, with the slots whose entries depend on sizes, and these entries."""
-        moving = {number for number, _ in self.moving}
+        varying = {number for number, _ in self.varying}
         found: dict[int, tuple[Array, list[int], list[int]]] = {}
         for table, slot, key in self.code.entries:
-            if key not in moving and isinstance(key, int):
+            if key not in varying and isinstance(key, int):
                 continue
             _, slots, entries = found.setdefault(id(table), (table, [], []))
             slots.append(slot)
@@ -307,7 +306,7 @@ class SizedCode:
 
     def _take(self, line: Line, arrays: dict[int, Array], sizes: Sizes) -> None:
         """Take a view of arrays for sizes."""
-        made = called(line._replace(args=settled(line.args, sizes)), line.op.kernel, arrays.__getitem__)
+        made = called(concrete(line, sizes), line.op.kernel, arrays.__getitem__)
         arrays.update(zip(line.results, made, strict=True))
 
     def _for(self, value: Any, sizes: Sizes) -> Any:
@@ -316,7 +315,7 @@ class SizedCode:
             shape = self.plan.shapes[id(self.code.loops[id(value)])] or ()
             return value.resized([at(n, sizes) for n in shape])
         number = self._made_like(value)
-        return settled(value, sizes) if number is None else partial(np.empty_like, self.layouts[number].array(sizes))
+        return concrete(value, sizes) if number is None else partial(np.empty_like, self.layouts[number].array(sizes))
 
     def _made_like(self, value: Any) -> int | None:
         """The value whose memory a function of the source makes in each run, if it depends on sizes."""

@@ -18,7 +18,7 @@ from ..numbers.followed import Preparing
 from ..passes.effects import may_start_again
 from ..program.forms import Points, Refused as Refused, Sizes, Unlike as Unlike, at
 from ..program.formulas import Formulas, Maker, merged as merged_formulas
-from ..program.symbols import merged, settled
+from ..program.symbols import concrete, merged
 from ..repeat.outside import Backward
 from ..repeat.recipe import Recipe
 from ..trace.backward_plans import TracedBackward
@@ -78,7 +78,7 @@ class SizedRecipe(Recipe):
             if len(self.kept) >= KEPT:
                 self.kept.clear()
             passes = [each.at(sizes) if isinstance(each, SizedBackward) else each for each in self.passes]
-            views = [replace(take, replay=settled(replay, sizes)) for take, replay in self.retaking]
+            views = [replace(take, replay=concrete(replay, sizes)) for take, replay in self.retaking]
             found = self.kept[sizes] = passes, [*self.marks, *views]
         return found
 

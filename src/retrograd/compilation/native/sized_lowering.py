@@ -10,7 +10,7 @@ from ..passes.fusing import Unit
 from ..program.forms import Count, Sizes, at
 from ..program.layouts import Layout
 from ..program.lines import Line, Value
-from ..program.symbols import has_extents
+from ..program.symbols import is_symbolic
 from . import lowered
 from .lowered import product
 from .machine import LARGE
@@ -22,7 +22,7 @@ _LARGEST_PRODUCT = 1 << 21
 
 def joins(line: Line, values: list[Value]) -> bool:
     """Whether a line of a loop has machine code: its options do not depend on sizes."""
-    return not has_extents(line.args) and lowered.joins(line, values)
+    return not is_symbolic(line.args) and lowered.joins(line, values)
 
 
 def is_product(line: Line, values: list[Value]) -> bool:

@@ -11,7 +11,7 @@ from ..program.layouts import Layout
 from ..program.lines import Value
 
 
-class AnySize(NamedTuple):
+class SizedUnits(NamedTuple):
     """How a program that is planned for the first of several sizes depends on sizes.
 
     `layouts` has the geometry of the values. By the identity of a unit, `large` says whether it runs as large ones do,
