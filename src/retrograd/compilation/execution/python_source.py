@@ -10,7 +10,7 @@ import numpy as np
 
 from ...foundations.dtypes import Array
 from ...kernels.layout import dense
-from ...kernels.rows import LARGE_SUM
+from ...kernels.thresholds import ROW_SUMS
 from ...ops.framework import Op, called_as_ufunc
 from ...ops.linalg.matrix import mm
 from ...ops.reductions import sum_all, sum_dim
@@ -126,7 +126,7 @@ def direct(line: Line, values: list[Value],
             like.flags.c_contiguous):
         return lambda source, text, out: f"{text(args[0].number)}.dot({text(args[1].number)}, {out})"
     if (op is sum_all or op is sum_dim) and first.dtype.kind == "f" and first.dtype == like.dtype and (
-            first.itemsize >= 4 and args[-1] is None and first.size < LARGE_SUM and args[0].number not in varying):
+            first.itemsize >= 4 and args[-1] is None and first.size < ROW_SUMS and args[0].number not in varying):
         axes, keepdim = (None, False) if op is sum_all else args[1:3]
         return lambda source, text, out: source.call(np.add.reduce, (args[0], axes, None), text)[:-1] + (
             f", {out}, {keepdim})")
