@@ -17,8 +17,9 @@ import numpy as np
 
 from ..foundations.dtypes import F32, F64, NARROW
 from ..foundations.modes import local
-from ..kernels.elementwise.parts import LARGE, add as add_large
+from ..kernels.elementwise.parts import add as add_large
 from ..kernels.narrow import narrow_among, rounded, wide
+from ..kernels.thresholds import PARTS
 from . import faults
 from .fit import fit
 from .hooks import USER_HOOKS
@@ -65,13 +66,13 @@ class Pass:
     def give(self, edge: Any, cotangent: Any) -> None:
         """Add a gradient to the sum on an edge. The sum is updated in place only if nothing else holds its array."""
         buffers, own = self.buffers, edge in self.owned
-        if not own and edge in buffers and self.recorder is None and buffers[edge].size >= LARGE:
+        if not own and edge in buffers and self.recorder is None and buffers[edge].size >= PARTS:
             own = hold(buffers, edge) == ALONE
         held = buffers.pop(edge, None)
         if held is None or self.recorder is not None:
             buffers[edge] = cotangent if held is None else held + cotangent
         elif own and held.dtype == cotangent.dtype:
-            buffers[edge] = local.thread.run(np.add if held.size < LARGE else add_large, held, cotangent, out=held)
+            buffers[edge] = local.thread.run(np.add if held.size < PARTS else add_large, held, cotangent, out=held)
         else:
             buffers[edge] = total = local.thread.run(np.add, held, cotangent)
             if type(total) is np.ndarray:
@@ -133,7 +134,7 @@ class Pass:
             saved, edges, to_leaf = node.saved, node.edges, False
             if plan.arrays and saved is not None:
                 self._use(node, saved, plan.arrays)
-            for index, rule, count, i, j, positions in plan.steps if cotangent.size < LARGE else plan.large:
+            for index, rule, count, i, j, positions in plan.steps if cotangent.size < PARTS else plan.large:
                 edge = edges[index]
                 if edge is None or (wanted is not None and edge not in wanted):
                     continue

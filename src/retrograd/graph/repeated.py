@@ -14,7 +14,7 @@ import numpy as np
 
 from ..foundations.dtypes import Array
 from ..foundations.modes import local
-from ..kernels.elementwise.parts import LARGE
+from ..kernels.thresholds import PARTS
 from . import faults
 from .fit import fit
 from .node import RELEASED, AccumulateGrad
@@ -74,7 +74,7 @@ def _takes_short_way(node: Any) -> bool:
     if node.steps is None or node.hooks is not None or type(node.saved) is Packed:
         return False
     usual = node.plan is not None or (node.op.variadic and not node.several)
-    return usual and node.op.known and node.dtype.kind not in "cV" and math.prod(node.shape) < LARGE
+    return usual and node.op.known and node.dtype.kind not in "cV" and math.prod(node.shape) < PARTS
 
 
 def _lines(node: Any, wanted: Any) -> list[Line]:

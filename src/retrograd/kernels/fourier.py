@@ -18,9 +18,7 @@ import numpy as np
 
 from ..foundations.dtypes import Array
 from .layout import empty_strided
-
-# From this size on, testing whether all elements are real pays off.
-_LARGE = 1 << 10
+from .thresholds import REAL_TEST
 
 
 def _sorted(x: Array, dims: Sequence[int]) -> list[int]:
@@ -42,7 +40,7 @@ def c2c(x: Array, dims: tuple[int, ...], scale: int, forward: bool) -> Any:
     """The transform from complex to complex numbers. With `forward` the exponents are negative."""
     if not dims:
         return x.copy("K")
-    if forward and x.size >= _LARGE and not np.any(x.imag):     # real numbers in a complex dtype: half the work
+    if forward and x.size >= REAL_TEST and not np.any(x.imag):     # real numbers in a complex dtype: half the work
         return _from_real(x.real, dims, scale, False, _sorted(x, dims))
     return _over(x, dims, scale, forward)
 

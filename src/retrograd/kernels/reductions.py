@@ -13,8 +13,9 @@ import numpy as np
 
 from ..foundations.dtypes import F16, F32, F64, I64, Array, letter, refuse
 from .elementwise.elementary import widened
-from .rows import LARGE, extremes, places_of_extremes, product_of_all, products, sums, sums_of_squares
+from .rows import extremes, places_of_extremes, product_of_all, products, sums, sums_of_squares
 from .sums import count, spread, total
+from .thresholds import ROWS
 
 _add, _multiply, _maximum, _minimum = np.add.reduce, np.multiply.reduce, np.maximum.reduce, np.minimum.reduce
 
@@ -59,7 +60,7 @@ def _spread_and_mean(x: Array, axes: tuple[int, ...], keepdim: bool, correction:
     if x.dtype.kind not in "fc":
         raise RuntimeError("std and var only support floating point and complex dtypes")
     wide, n = widened(x), count(x.shape, axes)
-    few = wide.size < LARGE and wide.dtype.kind == "f"      # fewer calls
+    few = wide.size < ROWS and wide.dtype.kind == "f"      # fewer calls
     means = np.divide(_add(wide, axis=axes, keepdims=True) if few else sums(wide, axes, True), n, out=...)
     off = np.subtract(wide, means, out=...)
     if few:
@@ -122,7 +123,7 @@ def extreme_dim(x: Array, dim: int, keepdim: bool, largest: bool) -> tuple[Any, 
     """The largest or smallest elements along `dim`, and the first index of each."""
     if x.dtype.kind == "c":
         raise RuntimeError(f"{'max' if largest else 'min'}(): does not support complex input")
-    if x.size < LARGE:
+    if x.size < ROWS:
         values = (_maximum if largest else _minimum)(x, axis=dim, keepdims=keepdim, out=...)
         return values, argextreme(x, dim, keepdim, largest)
     rows = np.ascontiguousarray(np.moveaxis(x, dim, -1))

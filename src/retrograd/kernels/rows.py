@@ -15,22 +15,15 @@ import numpy as np
 
 from ..foundations.dtypes import F32, F64, Array
 from .native.threads import in_parts
+from .thresholds import COMPARED_CACHED, COMPARED_ROW, ROW_SUMS, ROWS, SUMMED_ROW
 
-# Below LARGE elements NumPy's reductions are as fast, and below LARGE_SUM elements its sums.
-LARGE, LARGE_SUM = 4096, 1 << 14
 # How many elements are added at once, so that the rounding error stays small.
 BLOCK = 1024
-# Rows shorter than this are not summed first.
-_LONG = 16
-# Rows shorter than this are compared column by column, longer rows one by one.
-_SHORT = 64
-# Up to this many elements fit the nearest cache; transposing them takes less time than reading them by columns.
-_FEW = 1 << 15
 
 
 def sums(x: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
     """The sums of floats over `axes`, or of all elements."""
-    if x.size < LARGE_SUM or (x.dtype is not F32 and x.dtype is not F64) or not x.flags.c_contiguous:
+    if x.size < ROW_SUMS or (x.dtype is not F32 and x.dtype is not F64) or not x.flags.c_contiguous:
         return _plainly(x, axes, keepdim)
     if axes is None or len(axes) == x.ndim:
         return _sum_of_all(x.reshape(-1)).reshape((1,) * x.ndim if keepdim else ())
@@ -55,7 +48,7 @@ def _rows_first(x: Array, axes: tuple[int, ...], keepdim: bool) -> Array:
     while first - 1 in axes:
         first -= 1
     n = math.prod(x.shape[first:])
-    if first == x.ndim or n < _LONG:
+    if first == x.ndim or n < SUMMED_ROW:
         return _plainly(x, axes, keepdim)
     found = _plainly(_sums_of_rows(x.reshape(-1, n)).reshape(x.shape[:first]), tuple([a for a in axes if a < first]),
                      keepdim)
@@ -131,11 +124,11 @@ def _of_many_rows(ufunc: np.ufunc, x: Array) -> Array:
 
 def sums_of_squares(x: Array, axes: tuple[int, ...], keepdim: bool) -> Array:
     """The sums of the squares of real numbers over `axes`."""
-    if x.size < _SHORT:
+    if x.size < COMPARED_ROW:
         return sums(np.square(x, out=...), axes, keepdim)
     first, n = x.ndim - len(axes), math.prod([x.shape[axis] for axis in axes])
     rows = x.size // n if n else 0
-    if x.flags.c_contiguous and axes == tuple(range(first, x.ndim)) and (rows == 1 or x.size >= LARGE):
+    if x.flags.c_contiguous and axes == tuple(range(first, x.ndim)) and (rows == 1 or x.size >= ROWS):
         if n <= 2 * BLOCK:
             found = _squares_of_rows(x.reshape(rows, n))
         elif rows == 1 or n % BLOCK == 0:
@@ -155,7 +148,7 @@ def _squares_of_rows(x: Array) -> Array:
     if len(x) == 1:
         found: Array = np.asarray(np.dot(x[0], x[0]))
     else:
-        found = np.vecdot(x, x) if x.shape[1] >= _SHORT else np.einsum("ij,ij->i", x, x)
+        found = np.vecdot(x, x) if x.shape[1] >= COMPARED_ROW else np.einsum("ij,ij->i", x, x)
     return found
 
 
@@ -163,7 +156,7 @@ def extremes(x: Array, axes: tuple[int, ...], keepdim: bool, largest: bool) -> A
     """The largest or smallest elements over `axes`, or nan if an element is nan."""
     ufunc = np.maximum if largest else np.minimum
     count = len(axes)
-    if x.size >= LARGE and 0 < count < x.ndim and x.flags.c_contiguous:
+    if x.size >= ROWS and 0 < count < x.ndim and x.flags.c_contiguous:
         if axes == tuple(range(x.ndim - count, x.ndim)):
             before = x.shape[:axes[0]]
             found = _extremes_of_rows(ufunc, x.reshape(math.prod(before), -1), largest)
@@ -177,8 +170,8 @@ def extremes(x: Array, axes: tuple[int, ...], keepdim: bool, largest: bool) -> A
 
 
 def _extremes_of_rows(ufunc: np.ufunc, x: Array, largest: bool) -> Array:
-    short = x.shape[1] < _SHORT
-    if x.size <= _FEW and not short:
+    short = x.shape[1] < COMPARED_ROW
+    if x.size <= COMPARED_CACHED and not short:
         return at_columns(x, x.argmax(1) if largest else x.argmin(1))
     found = np.empty(len(x), x.dtype)
 
@@ -195,12 +188,12 @@ def _extremes_of_rows(ufunc: np.ufunc, x: Array, largest: bool) -> Array:
 
 def products(x: Array, dim: int, keepdim: bool) -> Array:
     """The products of floats along `dim`."""
-    if x.ndim == 0 or dim != x.ndim - 1 or x.size < LARGE or not x.flags.c_contiguous:
+    if x.ndim == 0 or dim != x.ndim - 1 or x.size < ROWS or not x.flags.c_contiguous:
         result: Array = np.multiply.reduce(x, axis=dim, keepdims=keepdim, out=...)
         return result
     rows = x.reshape(-1, x.shape[-1])
     found = np.empty(len(rows), x.dtype)
-    while rows.shape[1] >= _SHORT:                          # multiply the two halves of all rows
+    while rows.shape[1] >= COMPARED_ROW:                   # multiply the two halves of all rows
         half, odd = divmod(rows.shape[1], 2)
         halves = np.multiply(rows[:, :half], rows[:, half:2 * half])
         if odd:
@@ -212,7 +205,7 @@ def products(x: Array, dim: int, keepdim: bool) -> Array:
 
 def product_of_all(x: Array) -> Array:
     """The product of all elements, in many lanes at once. In NumPy's product each step waits for the last."""
-    if x.size < LARGE or not x.flags.c_contiguous:
+    if x.size < ROWS or not x.flags.c_contiguous:
         return np.asarray(np.multiply.reduce(x, axis=None))
     flat, whole = x.reshape(-1), x.size - x.size % BLOCK
     lanes = np.multiply.reduce(flat[:whole].reshape(-1, BLOCK), axis=0)
@@ -222,10 +215,10 @@ def product_of_all(x: Array) -> Array:
 
 def _column_by_column(ufunc: np.ufunc, x: Array, found: Array) -> None:
     """The reduction of short rows: neighboring elements of all rows at once, then the remaining columns in turn."""
-    while x.size > _FEW and x.shape[1] > 8 and not x.shape[1] % 2:
+    while x.size > COMPARED_CACHED and x.shape[1] > 8 and not x.shape[1] % 2:
         flat = x.reshape(-1)
         x = ufunc(flat[::2], flat[1::2]).reshape(len(x), -1)
-    if x.size <= _FEW:
+    if x.size <= COMPARED_CACHED:
         ufunc.reduce(np.ascontiguousarray(x.T), axis=0, out=found)
         return
     np.copyto(found, x[:, 0])

@@ -12,13 +12,8 @@ from ..foundations.dtypes import C64, C128, F16, F32, F64, I64, Array, refuse
 from .native.blas import alone
 from .rows import extremes
 from .sums import of_kind
+from .thresholds import SCAN_PIECE, SCAN_PRODUCT, SCAN_STEP
 
-# This many elements beside an axis are enough work for one step along the axis.
-_ENOUGH = 256
-# From this many elements on, sums by matrix products are faster.
-_MANY = 2048
-# The products take so many elements at once, which stay in the cache.
-_PIECE = 1 << 15
 # The types in which running sums and products are computed, as in PyTorch.
 _WIDER = {F16: F32, F32: F64, C64: C128}
 
@@ -38,7 +33,7 @@ def running(ufunc: np.ufunc, x: Array, dim: int, dtype: np.dtype[Any], out: Arra
     If `wide` is given, this type is computed in. Contiguous integers are an exception: NumPy accumulates them faster,
     because an integer addition takes little time.
     """
-    if x.size < _ENOUGH * x.shape[dim] or (
+    if x.size < SCAN_STEP * x.shape[dim] or (
             dim == x.ndim - 1 and np.dtype(dtype).kind in "iu" and ufunc in (np.add, np.multiply)):
         if wide is None:
             return ufunc.accumulate(x, dim, dtype, out=out)
@@ -54,7 +49,7 @@ def running(ufunc: np.ufunc, x: Array, dim: int, dtype: np.dtype[Any], out: Arra
         for i in range(1, len(steps)):
             ufunc(sums[i - 1], steps[i], out=sums[i], dtype=dtype, casting="unsafe")
         return result
-    block, before = max(1, _PIECE * len(steps) // max(x.size, 1)), None
+    block, before = max(1, SCAN_PIECE * len(steps) // max(x.size, 1)), None
     for at in range(0, len(steps), block):
         part = steps[at:at + block].astype(wide)
         if before is not None:
@@ -75,10 +70,10 @@ def cumsum(x: Array, dim: int, dtype: np.dtype[Any] | None) -> Any:
 
 def _by_products(x: Array, dim: int) -> bool:
     """Whether matrix products compute running sums faster than `ufunc.accumulate` or `running` does."""
-    if x.size < _MANY or x.dtype not in (F32, F64):
+    if x.size < SCAN_PRODUCT or x.dtype not in (F32, F64):
         return False
     n = x.shape[dim]
-    return bool(n >= 32 and (x.size < _ENOUGH * n or dim == x.ndim - 1))
+    return bool(n >= 32 and (x.size < SCAN_STEP * n or dim == x.ndim - 1))
 
 
 def _sums_by_products(x: Array, dim: int, backwards: bool) -> Any:
@@ -91,7 +86,7 @@ def _sums_by_products(x: Array, dim: int, backwards: bool) -> Any:
     lines = np.moveaxis(x, dim, -1)
     n = lines.shape[-1]
     rows, found = lines.reshape(-1, n), np.empty((x.size // n, n), x.dtype)
-    tall, long = max(1, _PIECE // n), min(n, _PIECE)
+    tall, long = max(1, SCAN_PIECE // n), min(n, SCAN_PIECE)
     with alone():
         for top in range(0, len(rows), tall):
             before: Any = 0.0                              # the sums of these lines up to a piece
@@ -171,7 +166,7 @@ def cumextreme(x: Array, dim: int, largest: bool) -> tuple[Any, Any]:
     if x.ndim == 0:
         return x.copy(), np.zeros((), I64)
     ufunc, n = np.maximum if largest else np.minimum, x.shape[dim]
-    if x.size < _MANY or (dim < x.ndim - 1 and x.size >= _ENOUGH * n):
+    if x.size < SCAN_PRODUCT or (dim < x.ndim - 1 and x.size >= SCAN_STEP * n):
         return _extremes_step_by_step(ufunc, x, dim)
     lines = np.ascontiguousarray(np.moveaxis(x, dim, -1))
     values = _extremes_in_blocks(ufunc, lines.reshape(-1, n)).reshape(lines.shape)
@@ -248,7 +243,7 @@ def recurrence(a: Array, b: Array, dim: int) -> Any:
     dtype = F32 if b.dtype == F16 else b.dtype
     factors, sums = np.moveaxis(a, dim, 0).astype(dtype), np.moveaxis(b, dim, 0).astype(dtype)
     n, rest = len(sums), sums[0].size
-    if n <= 2 * _ENOUGH or rest >= _ENOUGH:
+    if n <= 2 * SCAN_STEP or rest >= SCAN_STEP:
         _step(factors, sums)
     else:
         sums = _in_blocks(factors, sums, n, math.isqrt(n))

@@ -16,8 +16,7 @@ from ..foundations.dtypes import Array, Shape
 from ..foundations.errors import noted
 from .elementwise.choosing import where
 from .layout import address, empty_as, empty_strided, owner_of, row_by_row, steps, strided, window, within
-
-_SMALL = 1 << 14            # up to this many elements, the mask of a triangle is kept for the next matrix
+from .thresholds import TRIANGLE_MASK_KEPT
 
 
 class StrideError(RuntimeError):
@@ -292,7 +291,7 @@ _kept_below = lru_cache(maxsize=64)(np.tri)                 # making a mask take
 
 def _below(rows: int, columns: int, diagonal: int) -> Any:
     """A read-only mask of the elements up to a diagonal."""
-    return (_kept_below if rows * columns <= _SMALL else np.tri)(rows, columns, diagonal, bool)
+    return (_kept_below if rows * columns <= TRIANGLE_MASK_KEPT else np.tri)(rows, columns, diagonal, bool)
 
 
 def _triangle(x: Array, mask: Array) -> Any:

@@ -12,7 +12,8 @@ import numpy as np
 
 from ..foundations.dtypes import F16, F32, F64, I64, Array, dtype as torch_dtype
 from ..foundations.errors import noted
-from .rows import LARGE_SUM, sums
+from .rows import sums
+from .thresholds import ROW_SUMS
 
 _add = np.add.reduce
 
@@ -49,7 +50,7 @@ def sum_all(x: Array, dtype: np.dtype[Any] | None) -> Any:
     """The sum of all elements. Bools and ints are summed in int64, unless `dtype` is given."""
     d = x.dtype
     if dtype is None and (d is F32 or d is F64):
-        return sums(x, None, False) if x.size >= LARGE_SUM else _add(x, axis=None, out=...)
+        return sums(x, None, False) if x.size >= ROW_SUMS else _add(x, axis=None, out=...)
     return total(_add, x, None, False, dtype)
 
 
@@ -57,7 +58,7 @@ def sum_dim(x: Array, axes: tuple[int, ...], keepdim: bool, dtype: np.dtype[Any]
     """The sums over `axes`. Bools and ints are summed in int64, unless `dtype` is given."""
     d = x.dtype
     if dtype is None and (d is F32 or d is F64):
-        return sums(x, axes, keepdim) if x.size >= LARGE_SUM else _add(x, axis=axes, keepdims=keepdim, out=...)
+        return sums(x, axes, keepdim) if x.size >= ROW_SUMS else _add(x, axis=axes, keepdims=keepdim, out=...)
     return total(_add, x, axes, keepdim, dtype)
 
 
@@ -79,7 +80,7 @@ def mean_all(x: Array, dtype: np.dtype[Any] | None) -> Any:
     """The mean of all elements."""
     d = x.dtype
     if dtype is None and (d is F32 or d is F64):
-        return np.asarray((sums(x, None, False) if x.size >= LARGE_SUM else _add(x, axis=None)) / x.size)
+        return np.asarray((sums(x, None, False) if x.size >= ROW_SUMS else _add(x, axis=None)) / x.size)
     return mean_dim(x, tuple(range(x.ndim)), False, dtype)
 
 

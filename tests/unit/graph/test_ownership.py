@@ -178,7 +178,7 @@ def test_a_hook_after_accumulation_sees_the_gradient_itself() -> None:
     assert kept[0].data_ptr() == x.grad.data_ptr()
 
 
-@pytest.mark.parametrize("size", [4, engine.LARGE + 1])
+@pytest.mark.parametrize("size", [4, engine.PARTS + 1])
 def test_a_sum_of_gradients_reaches_nothing_that_is_held(size: int, counted: bool) -> None:
     kept: list[Any] = []
     x = torch.ones(size, requires_grad=True)

@@ -12,8 +12,9 @@ import pytest
 import retrograd as torch
 from retrograd.kernels.elementwise import parts
 from retrograd.kernels.native import threads
+from retrograd.kernels.thresholds import FORMULA_BLOCK, PARTS
 
-SIZE = 3 * parts._BLOCK + 17
+SIZE = 3 * FORMULA_BLOCK + 17
 NAMES = sorted(ufunc.__name__ for ufunc in parts._COSTS)
 METHODS = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh",
            "arctanh": "atanh"}
@@ -97,9 +98,9 @@ def test_products_with_what_does_not_lie_alike(case: str, calls: list[int]) -> N
 
     With double precision, the product of the rule is in parts, and so is the sum of what it is converted to.
     """
-    y = torch.tensor(3.0) if case == "number" else inputs(torch.float64, parts.LARGE)
-    cotangent = torch.ones(parts.LARGE, dtype=y.dtype)
-    run = there_and_back(lambda leaf: leaf * y + leaf, inputs(torch.float32, parts.LARGE), cotangent)
+    y = torch.tensor(3.0) if case == "number" else inputs(torch.float64, PARTS)
+    cotangent = torch.ones(PARTS, dtype=y.dtype)
+    run = there_and_back(lambda leaf: leaf * y + leaf, inputs(torch.float32, PARTS), cotangent)
     assert with_threads(3, run) == with_threads(1, run)
     assert calls == ([] if case == "number" else [3, 3])
     assert (cotangent == 1).all()
@@ -124,7 +125,7 @@ def test_blocks_of_formulas_have_the_bits_of_the_whole(name: str, dtype: Any, ca
     least = 1 + (dtype is not torch.float16)                  # a rule may call another such kernel inside its blocks
     assert calls.count(3) >= least
     calls.clear()
-    monkeypatch.setattr(parts, "_FAR", 1)
+    monkeypatch.setattr(parts, "FORMULA_FAR_BYTES", 1)
     assert with_threads(1, run) == expected
     assert {*calls} == {1}
     assert len(calls) >= least
@@ -132,7 +133,7 @@ def test_blocks_of_formulas_have_the_bits_of_the_whole(name: str, dtype: Any, ca
 
 @pytest.mark.parametrize("case", ["few", "half precision", "complex", "transposed", "repeated cotangent", "steps"])
 def test_what_does_not_lie_alike_is_computed_as_a_whole(case: str, calls: list[int]) -> None:
-    shape = (parts.LARGE // 4 - 1, 4) if case == "few" else (parts.LARGE // 2, 4)
+    shape = (PARTS // 4 - 1, 4) if case == "few" else (PARTS // 2, 4)
     x, g = inputs(torch.float32, *shape), inputs(torch.float32, *shape)
     if case in ("half precision", "complex"):
         x, g = (t.to(torch.float16 if case == "half precision" else torch.complex64) for t in (x, g))
@@ -148,7 +149,7 @@ def test_what_does_not_lie_alike_is_computed_as_a_whole(case: str, calls: list[i
 def test_small_work_is_not_divided(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "in_parts", None)            # a call would raise
     threads.use(2)
-    x = torch.ones(2 * parts.LARGE, requires_grad=True)
+    x = torch.ones(2 * PARTS, requires_grad=True)
     x.exp().sum().backward()
     assert torch.equal(x.grad, x.detach().exp())
 
@@ -157,7 +158,7 @@ def test_floating_point_errors_are_as_silent_as_ever(calls: list[int]) -> None:
     """The parts run in the context of the call, without warnings, and the caller's own settings stay."""
     threads.use(3)
     with np.errstate(all="raise"):
-        found = torch.log(torch.zeros(parts.LARGE))
+        found = torch.log(torch.zeros(PARTS))
         assert np.geterr()["divide"] == "raise"
     assert calls == [3]
     assert (found == -torch.inf).all()
@@ -171,7 +172,7 @@ def mixed(x: Any) -> Any:
     return x.sin() * x + x.exp() - x + x.view(-1).flip(0) * 2
 
 
-@pytest.mark.parametrize("size", [50, parts.LARGE])
+@pytest.mark.parametrize("size", [50, PARTS])
 def test_gradients_that_meet_add_up(size: int) -> None:
     x = torch.linspace(-2, 2, size, dtype=torch.float64, requires_grad=True)
     cotangent = torch.linspace(1, 2, size, dtype=torch.float64)
@@ -182,7 +183,7 @@ def test_gradients_that_meet_add_up(size: int) -> None:
 
 def test_gradients_that_somebody_holds_are_not_written_to() -> None:
     """A hook, the caller and a saved value each hold an array that arrives first at a value with two gradients."""
-    size = parts.LARGE
+    size = PARTS
     leaf = torch.ones(size, requires_grad=True)
     x = leaf * 2
     seen: list[Any] = []
@@ -198,7 +199,7 @@ def test_gradients_that_somebody_holds_are_not_written_to() -> None:
     assert [(g == 1).all().item() for g in seen] == [True]
 
 
-@pytest.mark.parametrize("shape", [(3,), (parts.LARGE // 8, 8)], ids=str)
+@pytest.mark.parametrize("shape", [(3,), (PARTS // 8, 8)], ids=str)
 def test_the_copy_of_a_shared_gradient_counts_as_one_write(shape: tuple[int, ...]) -> None:
     """As in PyTorch. The second copy is of a gradient that repeats one number in each row."""
     x, y = (torch.ones(shape, requires_grad=True) for _ in range(2))
@@ -210,7 +211,7 @@ def test_the_copy_of_a_shared_gradient_counts_as_one_write(shape: tuple[int, ...
 
 
 def test_retained_and_captured_gradients_stay_apart() -> None:
-    size = parts.LARGE
+    size = PARTS
     leaf = torch.ones(size, requires_grad=True)
     x = leaf * 2
     x.retain_grad()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.kernels import rows, scans
+from retrograd.kernels import rows, scans, thresholds
 from retrograd.kernels.elementwise import choosing
 from retrograd.kernels.indexing import argsort, gathering, sorting
 from retrograd.kernels.native import threads
@@ -148,8 +148,8 @@ def test_gradients_of_large_tensors_are_those_of_small_ones() -> None:
 
 @pytest.mark.parametrize(("shape", "dim"), [((50, 40), 1), ((50, 40), 0), ((6, 7, 8), 1), ((900,), 0)])
 def test_what_is_placed_block_by_block(shape: tuple[int, ...], dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gathering, "_BLOCK", 100)
-    monkeypatch.setattr(gathering, "_FEW", 10)
+    monkeypatch.setattr(gathering, "GATHERED_BLOCK", 100)
+    monkeypatch.setattr(gathering, "GATHERED", 10)
     for count in (1, 5, shape[dim]):
         size = (*shape[:dim], count, *shape[dim + 1:])
         index, values = draws.integers(0, shape[dim], size), draws.standard_normal(size)
@@ -232,7 +232,7 @@ def test_places_that_are_not_zero(shape: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("axes", [(1,), (0,), (0, 1)])
 def test_logarithms_of_sums_of_exponentials(axes: tuple[int, ...]) -> None:
     x = 100 * draws.standard_normal((120, 90))
-    assert x.size >= rows.LARGE
+    assert x.size >= thresholds.ROWS
     x[3, 4], x[5] = np.inf, -np.inf
     expected = np.logaddexp.reduce(x, axis=1) if axes == (1,) else np.logaddexp.reduce(x, axis=0)
     if axes == (0, 1):

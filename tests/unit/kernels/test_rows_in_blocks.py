@@ -22,8 +22,8 @@ Array = np.ndarray[Any, Any]
 @pytest.fixture(autouse=True)
 def smaller_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a size that some of the arrays here have several of, in each of several parts."""
-    for module in (softmax, standardizing):
-        monkeypatch.setattr(module, "_BLOCK", 1 << 16)
+    monkeypatch.setattr(softmax, "SOFTMAX_BLOCK", 1 << 16)
+    monkeypatch.setattr(standardizing, "NORM_BLOCK", 1 << 16)
 
 
 @pytest.fixture(params=SIZES, ids=str)
@@ -149,8 +149,8 @@ def test_gradients_of_layer_norm(rows: Array, cotangents: Array, wanted: tuple[b
 @pytest.mark.parametrize("shift", [0.0, 3e3])
 def test_norms_over_channels(shape: tuple[int, ...], shift: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs of channels are summed each for itself, long and short, near 0 and far from it: as layer_norm does."""
-    monkeypatch.setattr(channels_kernels, "_BLOCK", 1 << 11)
-    monkeypatch.setattr(channels_kernels, "_PASS", 200.0)  # so dear that threads share it
+    monkeypatch.setattr(channels_kernels, "CHANNELS_BLOCK", 1 << 11)
+    monkeypatch.setattr(channels_kernels, "CHANNELS_PASS_COST", 200.0)  # so dear that threads share it
     draws = np.random.default_rng(4)
     x = torch.from_numpy(draws.standard_normal(shape) + shift).requires_grad_()
     g = torch.from_numpy(draws.standard_normal(shape))

@@ -7,7 +7,7 @@ known before the run are global names of the source, so a run looks nothing up a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -24,6 +24,7 @@ from ..program.lines import Arithmetic, Line, Program, plain_call
 from .blocks import BlockedLoop, suits
 from .leases import Lease, Leases
 from .python_source import FIRST_LINE, Source, direct, write_text
+from .sized_units import SizedUnits
 from .storage import COPIED, Storage, rows_of
 
 # A loop of more elements than this runs in blocks.
@@ -55,19 +56,23 @@ class NumPyCode:
     """A program as one Python function of the arrays of the values `given`, which returns the outputs.
 
     `stacks` are small arrays on which several lines are one call, if the plan has any. `memory` has arrays into which
-    outputs are written, by the number of the value.
+    outputs are written, by the number of the value. `sized` says how the program depends on sizes, if it does.
     """
 
-    def __init__(self, program: Program, units: Sequence[Unit], given: Sequence[int],
-                 stacks: Stacks | None = None, memory: Mapping[int, Array] | None = None) -> None:
-        self.program, self.values = program, program.values
+    def __init__(self, program: Program, units: Sequence[Unit], given: Sequence[int], stacks: Stacks | None = None,
+                 memory: Mapping[int, Array] | None = None, sized: SizedUnits | None = None) -> None:
+        self.program, self.values, self.sized = program, program.values, sized
         self.stacks = stacks
         self.units: Sequence[Unit] = units if stacks is None else stacks.units
-        self.source, self.storage = Source(), self._storage(set(given))
+        self.source = Source()
+        self.storage = Storage(program, self.units, set(given), sized.layouts if sized else {})
         self.storage.provided = memory or {}
+        self.names: dict[int, str] = {}                    # of fixed arrays
+        self.loops: dict[int, Unit] = {}                   # the units of loops in blocks, by the identity of the loop
         self._memory = [] if stacks is None else self.storage.stacked(stacks)
         self.natives: list[Any] = []                       # machine code that the source calls
         self.tables: list[Array] = []                      # and the addresses that it uses
+        self.entries: list[tuple[Array, int, Any]] = []    # of tables that may change: the slots, and what stands there
         views = [line for line in program.lines if is_view(line, program.values)]
         self.views = {number: line for line in views for number in line.results}
         self.parameters = [f"v{number}" for number in given]
@@ -84,6 +89,7 @@ class NumPyCode:
         places = {number: place for place, number in enumerate(given)}
         writes = [(lines, places.get(number, self.values[number].like)) for lines, number in self._writes]
         self.ready = Ready(self.source.function("run", self.parameters), self._leases(), writes)
+        self.storage.forget_lent()
 
     @property
     def text(self) -> str:
@@ -99,7 +105,10 @@ class NumPyCode:
                 self._line(line)
                 for result in line.results:
                     del self.views[result]
-        return self.source.name(self.storage.arrays[number], "b") if self.storage.is_fixed(number) else f"v{number}"
+        if not self.storage.is_fixed(number):
+            return f"v{number}"
+        found = self.names[number] = self.source.name(self.storage.arrays[number], "b")
+        return found
 
     def _lent(self, number: int) -> Array | None:
         """The memory of a result, if it is lent to the program in each run."""
@@ -133,12 +142,10 @@ class NumPyCode:
             return f'{name}.copy("K")'
         return f"{self.source.name(clone.kernel, 'f')}({name}, {steps(like)})"
 
-    def _storage(self, given: set[int]) -> Storage:
-        """Where the values lie."""
-        return Storage(self.program, self.units, given)
-
     def _in_blocks(self, unit: Unit) -> bool:
         """Whether a unit runs in blocks."""
+        if self.sized is not None:
+            return self.sized.large[id(unit)]
         large = unit.shape is not None and math.prod(unit.shape) > BLOCKED and len(unit.lines) > 1
         return large and suits(unit, self.values)
 
@@ -151,7 +158,7 @@ class NumPyCode:
             self._let_go(self.storage.release(unit.lines))
             return
         if self._in_blocks(unit):
-            self._blocked(BlockedLoop(unit, self.values, self.storage.kept(unit)))
+            self._blocked(unit)
             self._let_go(self.storage.release(unit.lines))
         else:
             self._one_by_one(unit)
@@ -201,8 +208,10 @@ class NumPyCode:
     def _close(self) -> None:
         """Write what waits for the end."""
 
-    def _blocked(self, loop: BlockedLoop) -> None:
+    def _blocked(self, unit: Unit) -> None:
         """Write the call of a loop in blocks."""
+        loop = BlockedLoop(unit, self.values, self.storage.kept(unit))
+        self.loops[id(loop)] = unit
         for number in loop.outputs:
             self._provide(number)
         sums = "".join([f"v{number}, " for number in loop.summed])
@@ -224,7 +233,7 @@ class NumPyCode:
         source, op = self.source, line.op
         kernel = op.kernel if plain_call(line, self.values) else line.call
         number = line.results[0]
-        write = self._direct(line)
+        write = direct(line, self.values, self.storage.varying)
         if write is not None:
             if self.storage.buffer(number):
                 return write(source, self.name, self.name(number))
@@ -239,7 +248,3 @@ class NumPyCode:
             names = [f"v{number}" for number in line.results]
             return f"{', '.join(names)}, = {text}" + "".join([f"; {name} = asarray({name}{rows})" for name in names])
         return f"v{number} = {text}" if op.view else f"v{number} = asarray({text}{rows})"
-
-    def _direct(self, line: Line) -> Callable[[Source, Callable[[int], str], str], str] | None:
-        """What gives the text of a call that writes the result of a line into memory, or None."""
-        return direct(line, self.values)

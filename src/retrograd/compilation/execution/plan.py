@@ -48,10 +48,7 @@ class Plan:
     @cached_property
     def code(self) -> NumPyCode:
         """What runs the units."""
-        if not self.work.native:
-            return NumPyCode(self.program, self.units, self.given, self.passed.stacks)
-        code: NumPyCode = reached("compilation.native.machine_code").MachineCode(self.program, self.units, self.given)
-        return code
+        return executor(self.work.native)(self.program, self.units, self.given, self.passed.stacks)
 
     @cached_property
     def ready(self) -> Ready:
@@ -105,6 +102,12 @@ def native(backend: Any) -> bool:
     if backend == "llvm" and not available:
         raise absent("compile", "torch.compile with backend='llvm' needs")
     return available
+
+
+def executor(native: bool) -> type[NumPyCode]:
+    """What writes the code of plans."""
+    found: type[NumPyCode] = reached("compilation.native.machine_code").MachineCode if native else NumPyCode
+    return found
 
 
 def planned(program: Program, given: Sequence[int], native: bool, sized: bool = False) -> Plan:

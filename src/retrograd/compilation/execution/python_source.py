@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...foundations.dtypes import Array
 from ...kernels.layout import dense
-from ...kernels.rows import LARGE_SUM
+from ...kernels.thresholds import ROW_SUMS
 from ...ops.framework import Op, called_as_ufunc
 from ...ops.linalg.matrix import mm
 from ...ops.reductions import sum_all, sum_dim
@@ -108,11 +108,13 @@ def _in_place(op: Op, args: Sequence[Any], target: Value, values: list[Value]) -
         target.like.dtype.kind == "f" and plain and not gaps)
 
 
-def direct(line: Line, values: list[Value]) -> Callable[[Source, Callable[[int], str], str], str] | None:
+def direct(line: Line, values: list[Value],
+           varying: Container[int]) -> Callable[[Source, Callable[[int], str], str], str] | None:
     """What gives the text of a call that writes the result of a line into memory, whose text it is given last; None if
     there is none.
 
-    The call gives the numbers of the kernel, bit for bit.
+    The call gives the numbers of the kernel, bit for bit. The size of the values `varying` may be another one: then the
+    kernel itself decides.
     """
     op, args, like = line.op, line.args, values[line.results[0]].like
     if not plain_call(line, values) or line.several:
@@ -120,17 +122,18 @@ def direct(line: Line, values: list[Value]) -> Callable[[Source, Callable[[int],
     if called_as_ufunc(op.kernel):
         return lambda source, text, out: source.write(op.kernel, args, text, out)
     first = values[args[0].number].like if type(args[0]) is Ref else like
-    if op is mm and _by_blas(first, values[args[1].number].like) and like.flags.c_contiguous:
+    if op is mm and _by_blas(first, values[args[1].number].like, args[1].number in varying) and (
+            like.flags.c_contiguous):
         return lambda source, text, out: f"{text(args[0].number)}.dot({text(args[1].number)}, {out})"
     if (op is sum_all or op is sum_dim) and first.dtype.kind == "f" and first.dtype == like.dtype and (
-            first.itemsize >= 4 and args[-1] is None and first.size < LARGE_SUM):
+            first.itemsize >= 4 and args[-1] is None and first.size < ROW_SUMS and args[0].number not in varying):
         axes, keepdim = (None, False) if op is sum_all else args[1:3]
         return lambda source, text, out: source.call(np.add.reduce, (args[0], axes, None), text)[:-1] + (
             f", {out}, {keepdim})")
     return None
 
 
-def _by_blas(x: Array, y: Array) -> bool:
-    """Whether the kernel of a product of matrices is `dot` alone."""
+def _by_blas(x: Array, y: Array, varies: bool) -> bool:
+    """Whether the kernel of a product of matrices is `dot` alone. `varies` says whether y may have another size."""
     return 0 not in x.strides and 0 not in y.strides and x.ndim == y.ndim == 2 and x.dtype == y.dtype and (
-        y.size <= 4096 or not y.flags.f_contiguous)
+        (y.size <= 4096 and not varies) or not y.flags.f_contiguous)

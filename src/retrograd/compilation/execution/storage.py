@@ -6,6 +6,9 @@ that the program sees after a run (results, gradients) is a buffer of its own, w
 in each run.
 
 How much memory is needed is known at the end of the plan. Until then, stand-ins take the places of the buffers.
+
+In a plan for all sizes, buffers whose size depends on those of the call have memory of their own, which is exchanged
+for larger memory when a call needs this. Results that depend on the sizes are new in each run.
 """
 
 from __future__ import annotations
@@ -17,22 +20,28 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import Array
-from ...kernels.kinds import replaced
-from ...kernels.layout import address, dense
+from ...kernels.layout import address, dense, owner_of
 from ..passes.fusing import Unit
 from ..passes.stacks import Rows, Stacks
-from ..program.lines import Line, Program, Ref, Value
-from ..program.stand_ins import ALIGNED, Reserved, reserve, seen_in
+from ..program.layouts import Layout
+from ..program.lines import Line, Program, Value, called
+from ..program.stand_ins import ALIGNED, reserve, seen_in
+from ..program.symbols import is_symbolic
 
 # A result of at most so many bytes is computed in a buffer, and copied for the program.
 COPIED = 4096
 
 
 class Storage:
-    """The fixed arrays of a program, by the number of the value. `bytes` counts the memory of all buffers."""
+    """The fixed arrays of a program, by the number of the value. `bytes` counts the memory of all buffers.
 
-    def __init__(self, program: Program, units: Sequence[Unit], given: set[int]) -> None:
-        self.values, self.given = program.values, given
+    `layouts` has the geometry of the values of a program for all sizes. `varying` are the values whose geometry depends
+    on sizes.
+    """
+
+    def __init__(self, program: Program, units: Sequence[Unit], given: set[int],
+                 layouts: Mapping[int, Layout]) -> None:
+        self.values, self.given, self.layouts = program.values, given, layouts
         self.arrays: dict[int, Array] = {}
         self.bytes = 0
         self.escaping = {program.values[number].memory for number in program.outputs}
@@ -40,8 +49,13 @@ class Storage:
         self._shared = {program.values[number].memory for unit in units for line in unit.lines
                         for number in line.results if program.values[number].is_view}       # by lines that are no views
         self._last, self._done = self._lifetimes(units), 0             # the number of lines that are done
+        self.varying = {number for number, layout in self.layouts.items() if layout.varies}
+        self._renewed = self._depending(program) & self.escaping       # memory that is new in each run
         self._arena = Arena()
-        self._place = self._reserved()
+        self._place = reserve(sum([_aligned(value.like.nbytes) for value in self.values
+                                   if value.source == "line" and value.number not in self.varying]))
+        self._free: list[Array] = []                       # memory for values that depend on sizes
+        self._used: dict[int, Array] = {}                  # the same, by the value it belongs to
         self._parts: dict[int, tuple[int, int]] = {}       # of the memory of buffers, by the value they belong to
         self._lent: dict[int, Array] = {}                  # buffers of their own
         self.provided: Mapping[int, Array] = {}            # arrays that lie row by row, for such buffers
@@ -50,9 +64,10 @@ class Storage:
             if value.source != "line" and value.number not in given:
                 self.arrays[value.number] = value.like
 
-    def _reserved(self) -> Reserved:
-        """Addresses that stand for the memory of buffers."""
-        return reserve(sum([_aligned(value.like.nbytes) for value in self.values if value.source == "line"]))
+    def _depending(self, program: Program) -> set[int]:
+        """The memory that depends on sizes."""
+        made = [number for line in program.lines if self.layouts and is_symbolic(line.args) for number in line.results]
+        return {self.values[number].memory for number in (*self.varying, *made)}
 
     def _lifetimes(self, units: Sequence[Unit]) -> dict[int, int]:
         """The last line that uses each memory, in the order in which they run."""
@@ -77,7 +92,7 @@ class Storage:
         source = line.reads[0]
         if not self.is_fixed(source):
             return False
-        found = viewed(line, self.arrays)
+        found = called(line, line.op.kernel, self.arrays.__getitem__)
         if not all(np.may_share_memory(part, self.arrays[source]) or not part.size for part in found):
             return False
         self.arrays.update(zip(line.results, map(self._one, found), strict=True))
@@ -86,7 +101,7 @@ class Storage:
     def buffer(self, number: int) -> bool:
         """Give a value a buffer, if it may have one. Returns whether it has one."""
         value = self.values[number]
-        if value.is_view or not dense(value.like):
+        if value.is_view or not dense(value.like) or value.memory in self._renewed:
             return False
         if value.memory in self.escaping and value.memory in self._shared and not self.is_copied(number):
             return False
@@ -119,15 +134,31 @@ class Storage:
             self._lent[value.number] = memory
             self.bytes += size
             return laid_out(memory, value.like)
+        if value.number in self.varying:
+            return laid_out(self._own(value.number, size)[:size], value.like)
         start = self._arena.take(_aligned(size))
         self._parts[value.number] = start, _aligned(size)
         found = seen_in(self._place, value.like, start)
         found.flags.writeable = True
         return self._one(found)
 
+    def _own(self, number: int, size: int) -> Array:
+        """Memory for a value that depends on sizes: the smallest that is large enough, or new memory."""
+        large = [memory for memory in self._free if memory.nbytes >= size]
+        memory = min(large, key=lambda memory: memory.nbytes, default=None)
+        if memory is None:
+            memory = np.empty(size, np.uint8)
+            self.bytes += size
+        else:
+            self._free = [other for other in self._free if other is not memory]
+        self._used[number] = memory
+        return memory
+
     def _one(self, array: Array) -> Array:
-        """An array, or an equal part of the shared memory that there is already."""
-        if array.base is not self._place[0]:
+        """An array, or an equal part of the shared memory that there is already. Parts that are equal for one size may
+        differ for another.
+        """
+        if array.base is not self._place[0] or self.layouts:
             return array
         return self._same.setdefault((address(array), array.shape, array.strides, array.dtype,
                                       array.flags.writeable), array)
@@ -139,13 +170,23 @@ class Storage:
         done = {memory for memory in used if self._last[memory] < self._done}
         for memory in sorted(done & self._parts.keys()):
             self._arena.give(*self._parts.pop(memory))
+        self._free += [self._used.pop(memory) for memory in sorted(done & self._used.keys())]
         return done
 
     def settle(self, scope: dict[str, Any], tables: Sequence[Array]) -> None:
         """Put real memory in place of the stand-ins: in arrays of a scope, and in tables of addresses."""
-        size, (memory, start) = self._arena.size, self._place
+        size, (reserved, start) = self._arena.size, self._place
+        span, memory = (address(reserved) + start, size), np.empty(size, np.uint8)
         self.bytes += size
-        moved(scope, tables, (address(memory) + start, size), np.empty(size, np.uint8))
+        moved(scope, tables, span, memory)
+        if self.layouts:                                   # whose arrays are asked for again
+            moved(self.arrays, (), span, memory)
+
+    def forget_lent(self) -> None:
+        """Let go of memory that is lent to the program. Only the leases have it from now on."""
+        lent = {id(memory) for memory in self._lent.values()}
+        self.arrays = {number: array for number, array in self.arrays.items() if id(owner_of(array)) not in lent}
+        self._lent = {}
 
 
 class Arena:
@@ -182,7 +223,7 @@ def _aligned(size: int) -> int:
     return -(-max(size, 1) // ALIGNED) * ALIGNED
 
 
-def moved(scope: dict[str, Any], tables: Sequence[Array], span: tuple[int, int], memory: Array) -> None:
+def moved(scope: dict[Any, Any], tables: Sequence[Array], span: tuple[int, int], memory: Array) -> None:
     """Have arrays of a scope, and addresses in tables, be in other memory. `span` is the former address, and the size.
     """
     start, size = span
@@ -192,12 +233,6 @@ def moved(scope: dict[str, Any], tables: Sequence[Array], span: tuple[int, int],
     for table in tables:
         within = (table >= start) & (table < start + size)
         table[within] = table[within] - np.uintp(start) + np.uintp(address(memory))
-
-
-def viewed(line: Line, arrays: dict[int, Array]) -> list[Array]:
-    """The results of a line that views, for fixed arrays."""
-    from_kernel = line.op.kernel(*replaced(line.args, Ref, lambda ref: arrays[ref.number]))
-    return [*from_kernel] if line.several else [from_kernel]
 
 
 def rows_of(memory: Sequence[Array], rows: Rows) -> Array:

@@ -1,9 +1,11 @@
 """Machine code for loops, made by LLVM through llvmlite, the package of the optional extra `compile`.
 
-- `machine_code` is the executor: it hands loops over (`lowered`), and the steps of recurrent layers (`walks`).
-- `machine` turns loops and matrix products into native functions on a table of addresses: `Builder().add(placed,
-  slots)`. `nest` and `writing` put a loop into dims, blocks and vectors. `products` and `tiles` write matrix products,
-  and `recurrent` writes the steps of a layer, whose formulas stand in `cells`.
+- `machine_code` is the executor: it hands loops over (`lowered`), and the steps of recurrent layers (`walks`). What has
+  machine code for all sizes is in `sized_lowering`.
+- `machine` turns loops and matrix products into native functions on a table of addresses (`table`):
+  `Builder().add(placed, slots)`. `nest` and `writing` put a loop into dims, blocks and rows, and `vectors` writes the
+  vectors of a row. `products` and `tiles` write matrix products, and `recurrent` writes the steps of a layer, whose
+  formulas stand in `cells`.
 - `sharing` writes native functions whose loops and products threads share, and `team` has the threads.
 - `lowering` says which steps have machine code (`lowers`) and writes them. The formulas stand by family in
   `arithmetic`, `choices`, `elementary` and `activations`. Each is that of the op's kernel, in the same order.

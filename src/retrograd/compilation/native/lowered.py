@@ -18,8 +18,8 @@ from .lowering import lowers
 from .products import Product, Stack
 from .tiles import Sizes
 
-# The most multiplications of a product in machine code, and of one that keeps the GIL.
-_LARGEST, LARGEST_PRODUCT = 1 << 24, 1 << 21
+# The most multiplications of a product in machine code.
+_LARGEST = 1 << 24
 Strides = tuple[int, ...]
 
 
@@ -47,17 +47,6 @@ def is_product(line: Line, values: list[Value]) -> bool:
     """Whether a line is a product of matrices, or of stacks of matrices, that has machine code."""
     found = product(line, values, (0, 0, 0))
     return found is not None and found.work <= _LARGEST
-
-
-def work_of(shapes: Sequence[Sequence[int]]) -> int:
-    """The multiplications of a product of matrices."""
-    return shapes[0][0] * shapes[0][1] * shapes[1][1]
-
-
-def may_be_product(line: Line, values: list[Value]) -> bool:
-    """Whether a line is a product of two matrices that lie row by row, or whose transposes do."""
-    found = product(line, values, (0, 0, 0))
-    return line.op is mm and found is not None and found.sizes is None
 
 
 def product(line: Line, values: list[Value], slots: tuple[int, int, int]) -> Product | None:

@@ -13,7 +13,7 @@ from ...foundations.dtypes import Array
 from ...kernels.layout import address
 from ...kernels.native.door import ctypes
 from ...kernels.native.threads import in_parts
-from ..program.loops import Loop
+from ..program.symbols import Extent
 from .compiling import MANY, Compiled, compiled
 from .host import Host, host
 from .lanes import Code, Module
@@ -21,10 +21,9 @@ from .nest import reduced_size
 from .products import Product, write_product
 from .recurrent import Steps, lanes_of, write_steps
 from .sharing import Apart, bytes_apart, shared, write_apart
-from .sized_products import SizedProduct, write_sized_product
-from .sized_writing import SizedLoopWriter, SizedNest, key_of, planned_for
 from .team import ENOUGH, with_team
-from .writing import LoopWriter, Work, identity
+from .vectors import identity
+from .writing import LoopWriter, Placed as Placed, Work
 
 # Loops from _HUGE elements on are called by themselves, in parts. So are those from LARGE elements on whose sums do not
 # fit, and those for all sizes. Loops from _MIDDLE elements on are worth LLVM's whole effort. The others are not, if
@@ -37,31 +36,10 @@ _APART, _BYTES = 4, 1 << 14
 _COMBINE: dict[str, np.ufunc] = {"sum": np.add, "amax": np.maximum, "amin": np.minimum}
 
 
-class Placed(NamedTuple):
-    """A loop, and for each operand (inputs, outputs, reductions) the slot of the table that has its address.
-
-    An output may lie where an input of the same strides lies. A reduction needs memory that nothing else uses.
-    """
-
-    loop: Loop
-    slots: tuple[int, ...]
-
-
-class SizedPlaced(NamedTuple):
-    """A loop that reads some of its extents from the table, at `slot`. `large` says whether it is called by ranges.
-    """
-
-    loop: Loop
-    slots: tuple[int, ...]
-    nest: SizedNest
-    slot: Callable[[Any], int]
-    large: bool
-
-
 class _Large(NamedTuple):
     """A loop that is called by ranges. If their number is set at run time, it stands in the table, in `slot`."""
 
-    placed: Placed | SizedPlaced
+    placed: Placed
     work: Work
     slot: int | None = None
 
@@ -89,7 +67,7 @@ class _Run(NamedTuple):
     team: bool
 
 
-Item = Placed | Product | Steps | SizedPlaced | SizedProduct
+Item = Placed | Product | Steps
 
 
 class Builder:
@@ -131,13 +109,10 @@ class Builder:
         if isinstance(item, Steps):
             write_steps(module, item, number)
             return module, _Inside(f"  call void @steps{number}(ptr %table)", 0)
-        if isinstance(item, SizedProduct):
-            write_sized_product(module, item, number)
-            return module, _Inside(f"  call void @product{number}(ptr %table)", 0)
-        if isinstance(item, SizedPlaced):
-            return self._sized_piece(item, number)
-        module = self._small if item.loop.size < _MIDDLE else module
-        work = LoopWriter(module, item.loop, item.slots, number).write()
+        module = self._small if item.slot is None and item.loop.size < _MIDDLE else module
+        work = LoopWriter(module, item, number).write()
+        if item.slot is not None:
+            return module, self._of_any_size(module, item, work, number)
         first = len(item.loop.inputs) + len(item.loop.outputs)
         apart = [Apart(item.loop.reductions[i], item.slots[first + i], reduced_size(item.loop, item.loop.reductions[i]))
                  for i in work.partial]
@@ -150,17 +125,16 @@ class Builder:
                 write_apart(module, number, work.extent, parts, max(item.slots) + 1, apart), work.cost))
         return module, _inside(module, work, _in_parts(module, work.loop, work.extent, 0 if apart else work.cost))
 
-    def _sized_piece(self, item: SizedPlaced, number: str) -> tuple[Module, _Inside | _Large]:
-        """Write the functions of a loop whose extents are set at run time."""
-        module = self._middle
-        work = SizedLoopWriter(module, item.loop, item.slots, number, item.nest, item.slot).write()
+    def _of_any_size(self, module: Module, item: Placed, work: Work, number: str) -> _Inside | _Large:
+        """The call of a loop, perhaps with a number of ranges that is set at run time."""
+        slot = item.slot(work.extent.expression) if item.slot and isinstance(work.extent, Extent) else None
         if item.large:
-            return module, _Large(item, work, None if type(work.extent) is int else item.slot(key_of(work.extent)))
-        if type(work.extent) is int:
-            return module, _inside(module, work, _Inside(_whole(work.loop, str(work.extent)), 0))
+            return _Large(item, work, slot)
+        if slot is None:
+            return _inside(module, work, _Inside(_whole(work.loop, str(work.extent)), 0))
         place, extent = f"%place{number}", f"%extent{number}"
-        return module, _inside(module, work, _Inside("\n".join([
-            f"  {place} = getelementptr ptr, ptr %table, i64 {item.slot(key_of(work.extent))}",
+        return _inside(module, work, _Inside("\n".join([
+            f"  {place} = getelementptr ptr, ptr %table, i64 {slot}",
             f"  {extent} = load i64, ptr {place}", _whole(work.loop, extent)]), 0))
 
     def codes(self) -> list[Compiled]:
@@ -284,7 +258,7 @@ def _run_large(large: _Large, ranges: Any, fill: Any, slots: int, table: int) ->
     placed, work = large.placed, large.work
     loop, first = placed.loop, len(placed.loop.inputs) + len(placed.loop.outputs)
     extent = large.extent(table)
-    cost = work.cost if extent is work.extent else work.cost * extent / planned_for(work.extent)
+    cost = work.cost if large.slot is None else work.cost * extent / work.extent
     if fill is not None:
         fill(table)
     if not work.partial:

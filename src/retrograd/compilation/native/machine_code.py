@@ -6,37 +6,53 @@ Loops that follow each other are one native function, which finds its arrays by 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ...foundations.dtypes import Array
 from ...kernels.layout import address
 from ..execution.numpy_code import NumPyCode
+from ..execution.sized_units import SizedUnits
 from ..passes.fusing import Unit
-from ..program.lines import Line, Program
+from ..program.lines import Line, Program, Value
+from ..program.symbols import Extent, is_symbolic, merged
 from .lowered import Lowered, lowered, numbers_known, product
 from .machine import Builder, Placed
+from .nest import nest_of, order_of
 from .recurrent import Steps
 from .walks import steps_of, with_native_steps
+
+_T = TypeVar("_T")
 
 
 class MachineCode(NumPyCode):
     """A program as one Python function that calls native functions, which are compiled together."""
 
-    def __init__(self, program: Program, units: Sequence[Unit], given: Sequence[int]) -> None:
+    def __init__(self, program: Program, units: Sequence[Unit], given: Sequence[int], stacks: None = None,
+                 sized: SizedUnits | None = None) -> None:
         self._builder = Builder()
         self._waiting: list[Any] = []                      # loops and products that become machine code
         self._slots: dict[Any, int] = {}                   # of their arrays, in a table of addresses
         self._provided: set[int] = set()                   # results of loops that have memory
         self._done: list[int] = []                         # memory that is not needed after them
-        self._known = numbers_known(program, given)               # which stand in the code
+        self._known = numbers_known(program, given) if sized is None else set[int]()    # which stand in the code
         self._entries: dict[str, list[str]] = {}           # of tables, by the text of the address that stands there
-        super().__init__(program, units, given)
+        super().__init__(program, units, given, stacks, sized=sized)
+
+    def _planned(self, unit: Unit) -> list[tuple[Unit, list[Value]]]:
+        """The unit with the values; for all sizes, what the unit is for some of them."""
+        return [(unit, self.values)] if self.sized is None else self.sized.planned[id(unit)]
+
+    def _merged(self, found: Sequence[_T]) -> _T:
+        """What was found for each of `_planned`, for all sizes."""
+        each: _T = found[0] if self.sized is None else merged(self.sized.points, found)
+        return each
 
     def _unit(self, unit: Unit) -> None:
         """Write a call, or keep a loop until a call follows."""
-        if not unit.native:
+        called = unit.shape is None and self.sized is not None and self.sized.large[id(unit)]
+        if called or not unit.native:
             self._close()
             self._one_by_one(unit)
             return
@@ -46,9 +62,10 @@ class MachineCode(NumPyCode):
     def _product(self, unit: Unit) -> Any:
         """A product in machine code."""
         line, = unit.lines
-        found = product(line, self.values, self._factors(line))
+        slots = self._factors(line)
+        found = self._merged([product(one.lines[0], values, slots) for one, values in self._planned(unit)])
         assert found is not None
-        return found
+        return found._replace(slot=self._slot) if self.sized and is_symbolic(found) else found
 
     def _factors(self, line: Line) -> tuple[int, int, int]:
         """The slots of the factors of a product, and of its result, which has memory then."""
@@ -58,8 +75,17 @@ class MachineCode(NumPyCode):
 
     def _loop(self, unit: Unit) -> Any:
         """A loop in machine code."""
-        found = lowered(unit, self.values, self.storage.kept(unit), self._known)
-        return Placed(found.loop, self._operands(unit, found))
+        kept, sized = self.storage.kept(unit), self.sized
+        each = [lowered(one, values, kept, self._known) for one, values in self._planned(unit)]
+        found = self._merged(each)
+        slots = self._operands(unit, found)
+        if sized is None or not is_symbolic(found.loop):
+            return Placed(found.loop, slots)
+        dims = order_of(each[0].loop)
+        nest = self._merged([nest_of(one.loop, dims) for one in each])
+        apart = all([not isinstance(n, Extent) for reduction in found.loop.reductions
+                     for dim, n in enumerate(found.loop.shape) if dim not in reduction.dims])
+        return Placed(found.loop, slots, nest, self._slot, sized.large[id(unit)] and apart)
 
     def _operands(self, unit: Unit, found: Lowered) -> tuple[int, ...]:
         """The slots of the operands of a loop, whose results have memory then."""
@@ -71,7 +97,7 @@ class MachineCode(NumPyCode):
 
     def _steps(self, line: Line) -> Steps | None:
         """The steps of a line that machine code may walk."""
-        return steps_of(line, self.values)
+        return steps_of(line, self.values) if self.sized is None else None
 
     def _call(self, line: Line) -> str:
         steps = self._steps(line)
@@ -111,8 +137,14 @@ class MachineCode(NumPyCode):
         self.source.lines.append(f"{self.source.name(native, 'native')}({name})")
         self._waiting, self._slots, self._entries = [], {}, {}
 
-    def _fill(self, table: Array, name: str, number: int, slot: int) -> None:
-        """Put an address into a table: now, or in each run."""
+    def _fill(self, table: Array, name: str, key: Any, slot: int) -> None:
+        """Put the address of a value into a table: now, or in each run. A size stands there once it is known."""
+        if isinstance(key, int):
+            self._fill_address(table, name, key, slot)
+        if not isinstance(key, int) or self.storage.is_fixed(key):
+            self.entries.append((table, slot, key))
+
+    def _fill_address(self, table: Array, name: str, number: int, slot: int) -> None:
         source, offset = self._start(number)
         text = self.name(source)
         if self.storage.is_fixed(number):
@@ -123,9 +155,11 @@ class MachineCode(NumPyCode):
 
     def _start(self, number: int) -> tuple[int, int]:
         """Where a value starts: a value, and how many bytes lie between the starts. A view of an array that is given
-        need not be taken.
+        need not be taken, unless the place may depend on sizes.
         """
         source = number
+        if self.sized is not None:
+            return number, 0
         while source in self.views and not self.storage.is_fixed(source):
             source = self.views[source].reads[0]
         if source == number or f"v{source}" not in self.parameters:

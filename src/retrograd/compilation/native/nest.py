@@ -2,18 +2,32 @@
 
 The last dim is the inner one, which runs in vectors. A long inner dim is cut into blocks. Then each block is reduced
 for itself, so sums keep their digits, and the blocks can go to several threads.
+
+Extents that are set at run time are `Extent`s, which have their value for the sizes that the program was planned for.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from ..program.forms import Form, Sizes, times
 from ..program.loops import Loop, Reduction
+from ..program.symbols import Extent
 
 BLOCK = 8192
 Strides = tuple[int, ...]
+
+
+class Blocks(NamedTuple):
+    """The number of blocks of a row of this length."""
+
+    length: Form
+
+    def at(self, sizes: Sizes) -> int:
+        """The number for sizes."""
+        return -(-self.length.at(sizes) // BLOCK)
 
 
 class Nest(NamedTuple):
@@ -29,12 +43,25 @@ class Nest(NamedTuple):
     def outer(self) -> tuple[int, ...]:
         """The sizes of the dims around the vectors. If the inner dim has blocks, their number is the last."""
         inner = self.shape[-1]
-        return (*self.shape[:-1], -(-inner // BLOCK)) if inner > BLOCK else self.shape[:-1]
+        blocks = -(-inner // BLOCK)
+        if isinstance(inner, Extent):
+            return *self.shape[:-1], Extent.of(Blocks(inner.expression), blocks)
+        return (*self.shape[:-1], blocks) if inner > BLOCK else self.shape[:-1]
 
     def step(self, operand: int, level: int) -> int:
         """The stride of an operand in one of the dims of `outer`."""
         strides = self.strides[operand]
-        return strides[level] if level < len(self.shape) - 1 else strides[-1] * BLOCK
+        if level < len(self.shape) - 1:
+            return strides[level]
+        last = strides[-1]
+        return Extent.of(times(last.expression, BLOCK), last * BLOCK) if isinstance(last, Extent) else last * BLOCK
+
+    def set_at_run_time(self) -> list[Any]:
+        """The sizes that are set at run time: their expressions."""
+        found = [*self.outer, *self.shape]
+        for operand, strides in enumerate(self.strides):
+            found += [self.step(operand, level) for level in range(len(self.outer))] + [*strides]
+        return [*dict.fromkeys([n.expression for n in found if isinstance(n, Extent)])]
 
 
 def reduced_size(loop: Loop, reduction: Reduction) -> int:

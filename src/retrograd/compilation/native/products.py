@@ -1,15 +1,21 @@
-"""Matrix products inside of a native function: in tiles, or as straight code for tiny ones."""
+"""Matrix products inside of a native function: in tiles, or as straight code for tiny ones.
+
+Products some of whose sizes are set at run time are calls of NumPy's BLAS, by its address.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...foundations.dtypes import F32
-from .lanes import TYPES, Code, Lanes, Module, fused
+from ...kernels.native import door, openblas
+from ..program.symbols import Extent
+from .lanes import TYPES, Code, Lanes, Module, Unknown, fused
+from .table import address_at, size_at
 from .tiles import Sizes, by_rows, write_tiled
 from .vector_math import shuffled
 
@@ -17,6 +23,8 @@ from .vector_math import shuffled
 _TINY = 512
 # Products of stacks have about so many pieces, if a piece takes long enough, in nanoseconds.
 _PIECES, _ENOUGH = 16, 3000
+# The values in <cblas.h>.
+_ROWS, _TRANSPOSED, _AS_IT_IS = 101, 112, 111
 
 
 class Stack(NamedTuple):
@@ -32,6 +40,8 @@ class Product(NamedTuple):
     `transposes` says of a and b whether their memory holds the transposed matrix, row by row. `dtype` is float32 or
     float64. No dim is 0. A product adds along k one after the other, in blocks of 256 terms, rounding once for each
     term if the machine can. If `sizes` is given, a and b lie as it says; `stacks` are dims around the matrices.
+
+    If some of m, n and k are set at run time, `slot` gives the slots of the table where they stand then.
     """
 
     slots: tuple[int, int, int]
@@ -42,6 +52,7 @@ class Product(NamedTuple):
     dtype: np.dtype[Any]
     sizes: Sizes | None = None
     stacks: tuple[Stack, ...] = ()
+    slot: Callable[[Any], int] | None = None
 
     @property
     def work(self) -> int:
@@ -60,10 +71,12 @@ def write_product(module: Module, product: Product, name: str) -> Made:
     """Add the function to the module."""
     code = Code(module, 1)
     cost = product.work / (3 * module.host.bits // 8 // product.dtype.itemsize)
-    places = [code.put(f"load ptr, ptr {code.put(f'getelementptr ptr, ptr %table, i64 {slot}')}")
-              for slot in product.slots]
+    places = [address_at(code, slot) for slot in product.slots]
     extent = 1
-    if product.work <= _TINY and product.sizes is None:
+    if product.slot is not None:
+        cost = 0.0
+        _write_call(code, product, places)
+    elif product.work <= _TINY and product.sizes is None:
         _write_tiny(code, product, places)
     else:
         extent = _write_stacks(code, product, places, cost)
@@ -142,3 +155,36 @@ def _splat(code: Code, product: Product, number: str) -> Lanes:
     type = code.type(product.dtype)
     one = code.put(f"insertelement {type} poison, {type.partition('x ')[2][:-1]} {number}, i32 0")
     return code.vector(shuffled(code, type, one, one, [0] * code.width), product.dtype)
+
+
+def has_blas(dtype: np.dtype[Any]) -> bool:
+    """Whether NumPy's BLAS can be called by address."""
+    return _gemm(dtype) is not None
+
+
+def _gemm(dtype: np.dtype[Any]) -> Any:
+    letter = "s" if dtype == F32 else "d"
+    return openblas.function(f"cblas_{letter}gemm", f"fffnnn{letter}pnpn{letter}pn")
+
+
+def _write_call(code: Code, product: Product, places: list[str]) -> None:
+    gemm = _gemm(product.dtype)
+    if gemm is None:
+        raise Unknown("NumPy's BLAS cannot be reached")
+    address = door.ctypes.cast(gemm, door.ctypes.c_void_p).value
+    kind, size = "float" if product.dtype == F32 else "double", f"i{np.dtype(openblas.size_dtype()).itemsize * 8}"
+    m, n, k = [_size(code, product, count, size) for count in (product.m, product.n, product.k)]
+    (a, b), (x, y, out) = product.transposes, places
+    values: list[tuple[str, Any]] = [
+        ("i32", _ROWS), *[("i32", _TRANSPOSED if t else _AS_IT_IS) for t in (a, b)], (size, m), (size, n), (size, k),
+        (kind, "1.0"), ("ptr", x), (size, m if a else k), ("ptr", y), (size, k if b else n), (kind, "0.0"),
+        ("ptr", out), (size, n)]
+    code.do(f"call void inttoptr (i64 {address} to ptr)({', '.join([f'{type} {value}' for type, value in values])})")
+
+
+def _size(code: Code, product: Product, count: int, size: str) -> int | str:
+    """The text of a size, as an integer of this type."""
+    if not isinstance(count, Extent) or product.slot is None:
+        return count
+    found = size_at(code, product.slot(count.expression))
+    return found if size == "i64" else code.put(f"trunc i64 {found} to {size}")

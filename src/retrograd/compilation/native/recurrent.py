@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .lanes import TYPES, Code, Lanes, Module
+from .table import address_at
 from .tiles import by_rows, write_tiled
 
 # Vectors of fewer lanes gain nothing.
@@ -74,8 +75,7 @@ class Walk:
     def __init__(self, module: Module, steps: Steps) -> None:
         self.module, self.steps, self.code = module, steps, Code(module, lanes_of(module, steps))
         self.line, self.step, self.place = steps.size * steps.batch, "0", "0"
-        self._arrays = [self.code.put(f"load ptr, ptr {self.code.put(f'getelementptr ptr, ptr %table, i64 {slot}')}")
-                        for slot in range(steps.slots)]
+        self._arrays = [address_at(self.code, slot) for slot in range(steps.slots)]
 
     def write(self) -> None:
         """Write all steps, forward or backward."""

@@ -14,7 +14,8 @@ from typing import NamedTuple
 from ..program.loops import Reduction
 from .host import has_symbol, pausing
 from .lanes import TYPES, Code, Lanes, Module, constant
-from .writing import COMBINE, identity, memory
+from .table import address_at, place_of
+from .vectors import COMBINE, identity, memory
 
 # The words of a team, which lie apart from each other: helpers write the second and the third.
 CLAIM, DONE, PRESENT, WORK, WORDS = 0, 16, 32, 48, 64
@@ -189,7 +190,7 @@ def write_apart(module: Module, name: str, extent: int, parts: int, slots: int, 
     code, size = Code(module, 1), bytes_apart(apart)
     context, more = code.stack("[2 x ptr]"), code.stack(f"[{(parts - 1) * size} x i8], align 64")
     code.do(f"store ptr %table, ptr {context}")
-    code.do(f"store ptr {more}, ptr {code.put(f'getelementptr ptr, ptr {context}, i64 1')}")
+    code.do(f"store ptr {more}, ptr {place_of(code, 1, context)}")
     code.lines.append(shared(module, f"part{name}", parts, parts, context))
     for part in range(parts - 1):
         offset = part * size
@@ -205,7 +206,7 @@ def _part(module: Module, name: str, extent: int, parts: int, slots: int, apart:
     code, size = Code(module, 1), bytes_apart(apart)
     own = code.stack(f"[{slots} x ptr]")
     table = code.put("load ptr, ptr %context")
-    more = code.put(f"load ptr, ptr {code.put('getelementptr ptr, ptr %context, i64 1')}")
+    more = address_at(code, 1, "%context")
 
     def body(part: str) -> None:
         begin = code.put(f"udiv i64 {code.put(f'mul i64 {part}, {extent}')}, {parts}")
@@ -213,8 +214,7 @@ def _part(module: Module, name: str, extent: int, parts: int, slots: int, apart:
         end = code.put(f"udiv i64 {code.put(f'mul i64 {after}, {extent}')}, {parts}")
 
         def copy(slot: str) -> None:
-            entry = code.put(f"load ptr, ptr {code.put(f'getelementptr ptr, ptr {table}, i64 {slot}')}")
-            code.do(f"store ptr {entry}, ptr {code.put(f'getelementptr ptr, ptr {own}, i64 {slot}')}")
+            code.do(f"store ptr {address_at(code, slot, table)}, ptr {place_of(code, slot, own)}")
 
         def prepare() -> None:
             before = code.put(f"mul i64 {code.put(f'sub i64 {part}, 1')}, {size}")
@@ -223,7 +223,7 @@ def _part(module: Module, name: str, extent: int, parts: int, slots: int, apart:
             for each in apart:
                 place = code.put(f"getelementptr i8, ptr {start}, i64 {offset}")
                 _begin(code, each, place)
-                code.do(f"store ptr {place}, ptr {code.put(f'getelementptr ptr, ptr {own}, i64 {each.slot}')}")
+                code.do(f"store ptr {place}, ptr {place_of(code, each.slot, own)}")
                 offset += _bytes(each)
 
         code.loop(0, slots, 1, copy)
@@ -243,7 +243,7 @@ def _begin(code: Code, each: Apart, place: str) -> None:
 def _combine(code: Code, each: Apart, part: str) -> None:
     """Combine the result of a reduction with that of a part."""
     dtype, wide = each.reduction.dtype, code.module.host.bits // 8 // each.reduction.dtype.itemsize
-    result = code.put(f"load ptr, ptr {code.put(f'getelementptr ptr, ptr %table, i64 {each.slot}')}")
+    result = address_at(code, each.slot)
 
     def some(i: str) -> None:
         places = [code.put(f"getelementptr {TYPES[dtype]}, ptr {start}, i64 {i}") for start in (result, part)]

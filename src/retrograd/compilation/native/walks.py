@@ -10,7 +10,7 @@ import numpy as np
 
 from ...foundations.dtypes import Array
 from ...kernels.layout import address
-from ...kernels.networks.sequences import CACHED_BYTES
+from ...kernels.thresholds import CACHED_WEIGHT_BYTES
 from ...ops.framework import Op
 from ...ops.networks import recurrent as ops
 from ..program.lines import Line, Ref, Value, plain_call
@@ -36,7 +36,7 @@ def steps_of(line: Line, values: list[Value]) -> Steps | None:
     likes = {name: values[arg.number].like for name, arg in args.items() if type(arg) is Ref}
     (steps, batch, features), dtype = likes["x"].shape, likes["x"].dtype
     if dtype.char not in "fd" or any([like.dtype != dtype for like in likes.values()]) or not (
-            steps and batch) or likes["w_ih"].nbytes + likes["w_hh"].nbytes > CACHED_BYTES:
+            steps and batch) or likes["w_ih"].nbytes + likes["w_hh"].nbytes > CACHED_WEIGHT_BYTES:
         return None
     arriving = back and args["g_out"] is not None
     return Steps(cell, back, steps, likes["h"].shape[1], batch, features, args["b_ih"] is not None, arriving, dtype)

@@ -5,26 +5,46 @@ writes nothing beyond. A reduction over the inner dim has an accumulator for eac
 the end of a row or block, and rows and blocks one after the other. So a sum of n floats over the inner dim is off by at
 most (8192 / w + log2(w) + n / 8192) roundings, with w = 16 to 64 lanes. A sum over outer dims adds row after row, in up
 to four parts if threads may share the rows (`sharing`).
+
+Extents that are set at run time (`Extent`) stand in the table, beside the addresses. A row whose length is not known
+runs in blocks, whose number stands in the table, too. What remains of a block after its whole vectors runs in vectors
+of four numbers, and then one by one. So a sum of n floats over such a row has the error of one over a row of known
+length, or less.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from ..program.lines import Ref
 from ..program.loops import Loop, Reduction
-from . import lowering
-from .lanes import TYPES, Code, Lanes, Module, Unknown, constant, maximum, minimum, select, to
-from .nest import BLOCK, Nest, nest_of, order_of, reduced_size
-from .vector_math import shuffled
+from ..program.symbols import Extent
+from .lanes import Code, Module, constant
+from .nest import BLOCK, Nest, nest_of, order_of
+from .table import address_at, size_at
+from .vectors import VectorWriter, identity, memory
 
 # A loop with few steps adds to several accumulators in turn, since an addition waits for the one before.
-FEW_STEPS, ACCUMULATORS = 4, 4
-COMBINE = {"sum": lambda x, y: x + y, "amax": maximum, "amin": minimum}
+_FEW_STEPS, _ACCUMULATORS = 4, 4
+# How many numbers a short vector has.
+_SHORT = 4
+
+
+class Placed(NamedTuple):
+    """A loop, and for each operand (inputs, outputs, reductions) the slot of the table that has its address.
+
+    An output may lie where an input of the same strides lies. A reduction needs memory that nothing else uses.
+
+    If extents are set at run time, `slot` gives the slot of the table that has a size. The loop then has a `nest`, and
+    `large` says whether it is called by ranges.
+    """
+
+    loop: Loop
+    slots: tuple[int, ...]
+    nest: Nest | None = None
+    slot: Callable[[Any], int] | None = None
+    large: bool = False
 
 
 class Work(NamedTuple):
@@ -41,40 +61,26 @@ class Work(NamedTuple):
     partial: tuple[int, ...]
 
 
-def identity(reduction: Reduction) -> Any:
-    """What does not change a reduction."""
-    dtype = reduction.dtype
-    if reduction.kind == "sum":
-        return 0
-    low = reduction.kind == "amax"
-    if dtype.kind == "f":
-        return -math.inf if low else math.inf
-    return np.iinfo(dtype).min if low else np.iinfo(dtype).max
+class _Row(NamedTuple):
+    """A row or block of one: where the operands start, and the memory of the reductions over it, by their numbers.
+
+    `turns` vectors in turn have accumulators of their own; `rest` is for shorter vectors.
+    """
+
+    pointers: list[str]
+    block: str
+    turns: int
+    accumulators: dict[int, list[str]]
+    rest: dict[int, str]
 
 
-def memory(dtype: np.dtype[Any]) -> str:
-    """The type of a number in memory."""
-    return "i8" if dtype.kind == "b" else TYPES[dtype]
+class LoopWriter(VectorWriter):
+    """Writes one loop."""
 
-
-class LoopWriter:
-    """Writes one loop. The operands stand at `slots` of the table."""
-
-    def __init__(self, module: Module, loop: Loop, slots: Sequence[int], name: str, nest: Nest | None = None) -> None:
-        self.module, self.loop, self.slots, self.name = module, loop, slots, name
-        self.nest: Nest | None = nest or (nest_of(loop, order_of(loop)) if loop.size else None)
-        dtypes = [operand.dtype for operand in loop.inputs]
-        dtypes += [step.dtype for step in loop.steps] + [reduction.dtype for reduction in loop.reductions]
-        for dtype in dtypes:
-            if dtype not in TYPES:
-                raise Unknown(f"no lanes of {dtype}")
-        if any([reduction.dtype.kind == "b" for reduction in loop.reductions]):
-            raise Unknown("reductions of bools")
-        self.width = module.host.bits // 8 // max([dtype.itemsize for dtype in dtypes if dtype.kind != "b"], default=4)
-        self.code = Code(module, self.width)
-        self.first_result = len(loop.inputs) + len(loop.outputs)
-        self.scalars: dict[int, str] = {}                   # the inputs that are one number in a row
-        self.fixed: dict[int, Lanes] = {}                   # the values that are the same for all of a row
+    def __init__(self, module: Module, placed: Placed, name: str) -> None:
+        loop = placed.loop
+        super().__init__(module, loop, placed.nest or (nest_of(loop, order_of(loop)) if loop.size else None))
+        self.placed, self.name = placed, name
 
     def write(self) -> Work:
         """Add the two functions to the module."""
@@ -101,21 +107,13 @@ class LoopWriter:
 
     # The memory of reductions
 
-    def _direct(self, number: int) -> bool:
-        """Whether each number of the result is written once: it is that of one row, in one block."""
-        if self.nest is None:
-            return False
-        nest, operand = self.nest, self.first_result + number
-        inner = nest.strides[operand][-1] == 0
-        return inner and all([nest.step(operand, level) for level in range(len(nest.outer))])
-
     def _fill(self, name: str) -> str:
         code = Code(self.module, 1)
         for number, reduction in enumerate(self.loop.reductions):
             if self._direct(number):
                 continue
-            slot, type = self.slots[self.first_result + number], memory(reduction.dtype)
-            place, value = _pointer(code, slot), constant(identity(reduction), reduction.dtype)
+            slot, type = self.placed.slots[self.first_result + number], memory(reduction.dtype)
+            place, value = address_at(code, slot), constant(identity(reduction), reduction.dtype)
 
             def body(i: str, type: str = type, place: str = place, value: str = value) -> None:
                 code.do(f"store {type} {value}, ptr {code.put(f'getelementptr {type}, ptr {place}, i64 {i}')}")
@@ -125,21 +123,34 @@ class LoopWriter:
 
     def _reduced(self, code: Code, reduction: Reduction) -> int | str:
         """How many numbers the result of a reduction has."""
-        return reduced_size(self.loop, reduction)
+        count: int | str = 1
+        for dim, n in enumerate(self.loop.shape):
+            if dim not in reduction.dims:
+                own = self._size_at(code, n.expression) if isinstance(n, Extent) else n
+                both = isinstance(own, int) and isinstance(count, int)
+                count = int(own) * int(count) if both else code.put(f"mul nsw i64 {own}, {count}")
+        return count
+
+    def _size_at(self, code: Code, expression: Any) -> str:
+        """A size that is set at run time."""
+        assert self.placed.slot is not None
+        return size_at(code, self.placed.slot(expression))
 
     # Dims
 
     def _loop(self, name: str) -> str:
         code = self.code
         if self.nest is not None:
-            pointers = [_pointer(code, slot) for slot in self.slots]
+            if self.placed.slot is not None:
+                self.sizes = {each: self._size_at(code, each) for each in self.nest.set_at_run_time()}
+            pointers = [address_at(code, slot) for slot in self.placed.slots]
             for operand in range(len(self.loop.inputs)):
                 if not any(self.nest.strides[operand]):
                     self._read_scalar(operand, pointers)
             self._level(0, pointers, "")
         return code.function(f"void @{name}(ptr %table, i64 %begin, i64 %end)")
 
-    def _read_scalar(self, operand: int, pointers: Sequence[str]) -> None:
+    def _read_scalar(self, operand: int, pointers: list[str]) -> None:
         type = memory(self.loop.inputs[operand].dtype)
         self.scalars[operand] = self.code.put(f"load {type}, ptr {pointers[operand]}")
 
@@ -166,189 +177,78 @@ class LoopWriter:
 
     def _count(self, number: int) -> int | str:
         """A number of places, or the name that has it."""
-        return number
-
-    def _moved(self, pointer: str, i: str, step: int) -> str:
-        if not step or i == "0":
-            return pointer
-        code = self.code
-        offset = str(int(i) * step) if i.isdigit() else code.put(f"mul nsw i64 {i}, {step}")
-        return code.put(f"getelementptr i8, ptr {pointer}, i64 {offset}")
+        return self.sizes[number.expression] if isinstance(number, Extent) else number
 
     # A row
 
     def _row(self, pointers: list[str], block: str) -> None:
-        nest, code = self.nest, self.code
+        nest = self.nest
         assert nest is not None
-        n = nest.shape[-1]
-        last = n - (n - 1) // BLOCK * BLOCK                 # the length of the last block
+        n, width = nest.shape[-1], self.width
         inner = [i for i in range(len(self.loop.reductions)) if not nest.strides[self.first_result + i][-1]]
-        turns = ACCUMULATORS if inner and len(self.loop.steps) <= FEW_STEPS and n >= 8 * self.width else 1
-        accumulators = {i: [self._accumulator(i, self.width) for _ in range(turns)] for i in inner}
-        rest = {i: self._accumulator(i, 1) for i in inner}
-        whole, end = last // (turns * self.width) * turns * self.width, None
-        if n > BLOCK:
-            end = code.put(f"icmp eq i64 {block}, {nest.outer[-1] - 1}")
-            bound: int | str = code.put(f"select i1 {end}, i64 {whole}, i64 {BLOCK}")
+        several = inner and len(self.loop.steps) <= _FEW_STEPS and (isinstance(n, Extent) or n >= 8 * width)
+        turns = _ACCUMULATORS if several else 1
+        row = _Row(pointers, block, turns, {i: [self._accumulator(i, width) for _ in range(turns)] for i in inner},
+                   {i: self._accumulator(i, 1) for i in inner})
+        if isinstance(n, Extent):
+            self._any_length(row, n)
         else:
-            bound = whole
-
-        def body(j: str) -> None:
-            for turn in range(turns):
-                self._piece(pointers, j, turn * self.width, self.width, {i: accumulators[i][turn] for i in inner})
-
-        self._fix()
-        code.loop(0, bound, turns * self.width, body)
-        if last > whole:
-            code.only_if(end, lambda: self._tail(pointers, whole, last, accumulators, rest))
+            self._known_length(row, n)
         for i in inner:
-            self._deliver(i, accumulators[i] if n >= self.width else [], rest[i], pointers)
+            self._deliver(i, row.accumulators[i] if isinstance(n, Extent) or n >= width else [], row.rest[i], pointers)
 
-    def _fix(self) -> None:
-        """Compute what is the same for all elements of a row."""
-        values: list[Any] = [self._splat(i) if i in self.scalars else None for i in range(len(self.loop.inputs))]
-        self.fixed = {}
-        for number, step in enumerate(self.loop.steps, len(values)):
-            same = all([values[arg.number] is not None for arg in step.args if isinstance(arg, Ref)])
-            values.append(lowering.write(self.code, step, values) if same else None)
-            if same:
-                self.fixed[number] = values[-1]
+    def _whole(self, row: _Row, turns: int, j: str) -> None:
+        """So many whole vectors from a place on."""
+        for turn in range(turns):
+            self._piece(row.pointers, j, turn * self.width, self.width,
+                        {i: places[turn] for i, places in row.accumulators.items()})
 
-    def _tail(self, pointers: list[str], start: int, end: int, accumulators: dict[int, list[str]],
-              rest: dict[int, str]) -> None:
+    def _short(self, row: _Row, valid: int, j: str) -> None:
+        """A shorter vector, of so many elements."""
+        self._piece(row.pointers, j, 0, valid, row.rest)
+
+    def _known_length(self, row: _Row, n: int) -> None:
+        code, step = self.code, row.turns * self.width
+        assert self.nest is not None
+        last = n - (n - 1) // BLOCK * BLOCK                 # the length of the last block
+        whole, end = last // step * step, None
+        bound: int | str = whole
+        if n > BLOCK:
+            end = code.put(f"icmp eq i64 {row.block}, {self.nest.outer[-1] - 1}")
+            bound = code.put(f"select i1 {end}, i64 {whole}, i64 {BLOCK}")
+        self._fix()
+        code.loop(0, bound, step, partial(self._whole, row, row.turns))
+        if last > whole:
+            code.only_if(end, lambda: self._tail(row, whole, last))
+
+    def _tail(self, row: _Row, start: int, end: int) -> None:
         """The last elements of a row: whole vectors, then a shorter one."""
         while end - start >= self.width:
-            self._piece(pointers, str(start), 0, self.width, {i: places[0] for i, places in accumulators.items()})
+            self._whole(row, 1, str(start))
             start += self.width
         if end > start:
             self.code.width = min(self.width, max(4, 1 << (end - start - 1).bit_length()))
-            self._piece(pointers, str(start), 0, end - start, rest)
+            self._short(row, end - start, str(start))
             self.code.width = self.width
 
-    # Vectors
+    def _any_length(self, row: _Row, n: Extent) -> None:
+        code, width = self.code, self.width
+        before = code.put(f"mul nsw i64 {row.block}, {BLOCK}")
+        left = code.put(f"sub nsw i64 {self.sizes[n.expression]}, {before}")
+        last = code.put(f"select i1 {code.put(f'icmp slt i64 {left}, {BLOCK}')}, i64 {left}, i64 {BLOCK}")
+        self._fix()
+        start = self._pieces("0", last, row.turns * width, partial(self._whole, row, row.turns))
+        if row.turns > 1:
+            start = self._pieces(start, last, width, partial(self._whole, row, 1))
+        if any([factor % width for _, factor in n.expression.terms]):
+            code.width = _SHORT
+            if width > _SHORT:
+                start = self._pieces(start, last, _SHORT, partial(self._short, row, _SHORT))
+            self._pieces(start, last, 1, partial(self._short, row, 1))
+            code.width = width
 
-    def _piece(self, pointers: list[str], j: str, further: int, valid: int, accumulators: dict[int, str]) -> None:
-        """All steps for one vector, whose first `valid` lanes are elements of the loop."""
-        loop, nest = self.loop, self.nest
-        assert nest is not None
-        inner = [strides[-1] for strides in nest.strides]
-        places = [self._moved(self._moved(pointer, j, step), str(further), step)
-                  for pointer, step in zip(pointers, inner)]
-        values = [self._splat(i) if i in self.scalars else self._read(places[i], operand.dtype, inner[i], valid)
-                  for i, operand in enumerate(loop.inputs)]
-        known = self.fixed if self.code.width == self.width else {}
-        for number, step in enumerate(loop.steps, len(values)):
-            values.append(known[number] if number in known else lowering.write(self.code, step, values))
-        for i, output in enumerate(loop.outputs, len(loop.inputs)):
-            self._store(places[i], to(values[output.value], output.operand.dtype), inner[i], valid)
-        for number, reduction in enumerate(loop.reductions):
-            i, value = self.first_result + number, to(values[reduction.value], reduction.dtype)
-            if number in accumulators:
-                self._accumulate(reduction, accumulators[number], value, valid)
-            else:
-                before = self._read(places[i], reduction.dtype, inner[i], valid)
-                self._store(places[i], COMBINE[reduction.kind](before, value), inner[i], valid)
-
-    def _splat(self, operand: int) -> Lanes:
-        code, dtype = self.code, self.loop.inputs[operand].dtype
-        type = memory(dtype)
-        full = f"<{code.width} x {type}>"
-        one = code.put(f"insertelement {full} poison, {type} {self.scalars[operand]}, i32 0")
-        all = code.put(f"shufflevector {full} {one}, {full} poison, <{code.width} x i32> zeroinitializer")
-        return self._from_memory(all, dtype)
-
-    def _from_memory(self, name: str, dtype: np.dtype[Any]) -> Lanes:
-        code = self.code
-        if dtype.kind != "b":
-            return code.vector(name, dtype)
-        return code.vector(code.put(f"icmp ne <{code.width} x i8> {name}, zeroinitializer"), dtype)
-
-    def _read(self, place: str, dtype: np.dtype[Any], step: int, valid: int) -> Lanes:
-        """The elements from a place on. Lanes beyond the valid ones repeat the first."""
-        code, type, size = self.code, memory(dtype), dtype.itemsize
-        width = code.width
-        if step == size or valid == 1:
-            own = f"<{valid} x {type}>"
-            name = code.put(f"load {own}, ptr {place}, align {size}")
-            if valid < width:
-                name = shuffled(code, own, name, name, [i if i < valid else 0 for i in range(width)])
-            return self._from_memory(name, dtype)
-        name = "poison"
-        numbers = [code.put(f"load {type}, ptr {self._moved(place, str(i), step)}, align {size}") for i in range(valid)]
-        for i in range(width):
-            number = numbers[i if i < valid else 0]
-            name = code.put(f"insertelement <{width} x {type}> {name}, {type} {number}, i32 {i}")
-        return self._from_memory(name, dtype)
-
-    def _store(self, place: str, value: Lanes, step: int, valid: int) -> None:
-        """Write the valid lanes."""
-        code, type, size, name = self.code, memory(value.dtype), value.dtype.itemsize, value.name
-        full = f"<{code.width} x {type}>"
-        if value.dtype.kind == "b":
-            name = code.put(f"zext {value.type} {name} to {full}")
-        if step == size or valid == 1:
-            if valid < code.width:
-                name = shuffled(code, full, name, name, range(valid))
-            code.do(f"store <{valid} x {type}> {name}, ptr {place}, align {size}")
-            return
-        for i in range(valid):
-            number = code.put(f"extractelement {full} {name}, i32 {i}")
-            code.do(f"store {type} {number}, ptr {self._moved(place, str(i), step)}, align {size}")
-
-    # Reductions over the inner dim
-
-    def _accumulator(self, number: int, width: int) -> str:
-        """Memory on the stack, which LLVM keeps in registers."""
-        reduction = self.loop.reductions[number]
-        type = TYPES[reduction.dtype]
-        place = self.code.stack(f"<{width} x {type}>")
-        self.code.do(f"store <{width} x {type}> splat ({type} {constant(identity(reduction), reduction.dtype)}), "
-                     f"ptr {place}")
-        return place
-
-    def _accumulate(self, reduction: Reduction, place: str, value: Lanes, valid: int) -> None:
-        code = self.code
-        if valid < code.width:                              # a shorter vector goes to an accumulator of one lane
-            mask = ", ".join([f"i1 {str(i < valid).lower()}" for i in range(code.width)])
-            value = select(code.vector(f"<{mask}>", np.dtype(bool)), value, identity(reduction))
-        if valid < self.width:
-            self._add_lanes(reduction, place, value)
-            return
-        before = code.vector(code.put(f"load {value.type}, ptr {place}"), value.dtype)
-        after = COMBINE[reduction.kind](before, value)
-        code.do(f"store {value.type} {after.name}, ptr {place}")
-
-    def _add_lanes(self, reduction: Reduction, place: str, value: Lanes) -> None:
-        """Combine the number at the place with all lanes, which are combined in pairs."""
-        code, before, type, size = self.code, self.code.width, TYPES[reduction.dtype], reduction.dtype.itemsize
-        combine = COMBINE[reduction.kind]
-        while code.width > 1:
-            half, own, name = code.width // 2, value.type, value.name
-            code.width = half
-            value = combine(*[code.vector(shuffled(code, own, name, name, range(start, start + half)), value.dtype)
-                              for start in (0, half)])
-        total = combine(code.vector(code.put(f"load <1 x {type}>, ptr {place}, align {size}"), value.dtype), value)
-        code.do(f"store <1 x {type}> {total.name}, ptr {place}, align {size}")
-        code.width = before
-
-    def _deliver(self, number: int, accumulators: list[str], rest: str, pointers: list[str]) -> None:
-        """Bring the accumulators of a row or block together, and write or add the result."""
-        code, reduction, place = self.code, self.loop.reductions[number], pointers[self.first_result + number]
-        combine = COMBINE[reduction.kind]
-        parts = [code.vector(code.put(f"load {code.type(reduction.dtype)}, ptr {place}"), reduction.dtype)
-                 for place in accumulators]
-        while len(parts) > 1:
-            parts = [combine(x, y) for x, y in zip(parts[::2], parts[1::2])]
-        for part in parts:
-            self._add_lanes(reduction, rest, part)
-        one, size = f"<1 x {TYPES[reduction.dtype]}>", reduction.dtype.itemsize
-        code.width = 1
-        total = code.vector(code.put(f"load {one}, ptr {rest}"), reduction.dtype)
-        if not self._direct(number):
-            total = combine(code.vector(code.put(f"load {one}, ptr {place}, align {size}"), reduction.dtype), total)
-        code.do(f"store {one} {total.name}, ptr {place}, align {size}")
-        code.width = self.width
-
-
-def _pointer(code: Code, slot: int) -> str:
-    return code.put(f"load ptr, ptr {code.put(f'getelementptr ptr, ptr %table, i64 {slot}')}")
+    def _pieces(self, start: str, end: str, step: int, body: Callable[[str], None]) -> str:
+        """Code for all pieces of a length, a power of two, that fit before the end. Returns where they end."""
+        whole = self.code.put(f"and i64 {end}, {-step}")
+        self.code.loop(start, whole, step, body)
+        return whole

@@ -14,7 +14,7 @@ import numpy as np
 from ...foundations.dtypes import Array
 from ...optim.option_memory import Option, OptionMemory
 from ..program.expressions import Expression, constant
-from ..program.formulas import Formulas, Making
+from ..program.formulas import Formulas, Maker
 from ..program.stand_in_numbers import FloatNumber
 from ..reach.items import Item, State
 from ..reach.put_off import READING, WHERE
@@ -61,24 +61,16 @@ class Followed:
 class Preparing:
     """Writes the numbers of a repetition to memory, before the run of the plan: rates to that of their groups, and
     operands of lines to `operands`. `formulas` tell the rates, then the operands, from what the guard has found. They
-    may depend on `count` sizes, which `begin` then gives them.
+    may depend on `count` sizes, which the `maker` is given then.
     """
-
-    numbers: Making
 
     def __init__(self, options: list[Option], operands: list[Array], formulas: Formulas, count: int = 0) -> None:
         self.options, self.operands, self.formulas = options, operands, formulas
-        self._of_sizes = formulas.for_sizes(count)
-        if count == 0:
-            self.begin()
-
-    def begin(self, *sizes: int) -> None:
-        """Make the numbers for these sizes from now on."""
-        self.numbers = self._of_sizes(*sizes)
+        self.maker = Maker(formulas, count)
 
     def __call__(self, inputs: list[Any]) -> bool:
         """Write the numbers. Returns whether the plan takes them."""
-        numbers, first = self.numbers(None, inputs) or [], len(self.options)
+        numbers, first = self.maker.make(None, inputs) or [], len(self.options)
         try:
             with np.errstate(all="ignore"):
                 for array, number in zip(self.operands, numbers[first:], strict=True):

@@ -14,6 +14,7 @@ from operator import is_
 from types import CellType, FrameType
 from typing import Any
 
+from ..program.sizes import with_parts
 from ..program.stand_in_numbers import STAND_INS, Number
 from ..reach import kinds
 from ..reach.places import Step
@@ -61,9 +62,7 @@ class _Settling:
 
     def _container(self, value: Any) -> Any:
         if isinstance(value, tuple):
-            parts = [self.settled(part) for part in value]
-            same = all([new is old for new, old in zip(parts, value, strict=True)])
-            return value if same else tuple.__new__(type(value), parts)
+            return with_parts(value, [self.settled(part) for part in value])
         if isinstance(value, frozenset):
             return value if not any(map(_is_number, value)) else type(value)(map(self.settled, value))
         if isinstance(value, (list, deque)):

@@ -6,7 +6,7 @@ Random numbers and checks are effects, too: such lines are never left out, and d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ...ops.basic import call, cast, clone, copy, look
 from ...ops.creation import drawn, drawn_beside, fresh, new_full, random_channels, random_from, random_like
@@ -103,13 +103,17 @@ def may_start_again(program: Program) -> bool:
 def needed(program: Program) -> list[Line]:
     """The lines without those whose results nobody uses."""
     values = program.values
-    live = {values[number].memory for number in program.outputs}
-    live |= {value.memory for value in values if value.source == "outside"}
-    kept = []
+    outside = [value.number for value in values if value.source == "outside"]
+    return that_make([*program.outputs, *outside], program, lambda line: draws(line) or checks(line))
+
+
+def that_make(made: Sequence[int], program: Program, also: Callable[[Line], bool] = lambda line: False) -> list[Line]:
+    """The lines that some values need, and the lines that must stay `also`, with what these need."""
+    values, kept = program.values, list[Line]()
+    live = {values[number].memory for number in made}
     for line in reversed(program.lines):
         results = {values[number].memory for number in line.results}
-        written = memory_written(line, values)
-        if draws(line) or checks(line) or (results | written) & live:
+        if also(line) or (results | memory_written(line, values)) & live:
             live |= {values[number].memory for number in line.reads} | results
             kept.append(line)
     return kept[::-1]

@@ -12,7 +12,7 @@ from ...kernels.kinds import replaced
 from ...ops.basic import clone, copy
 from ...ops.creation import fresh, new_full
 from ...ops.elementwise.arithmetic import mul
-from ..program.lines import Line, Program, Ref, Value
+from ..program.lines import Line, Program, Ref, Value, called
 from .effects import all_memory_written, checks, draws, memory_read, needed
 from .fusing import alike, same_place
 
@@ -28,8 +28,7 @@ def with_constants(program: Program) -> Program:
         known = (line.op is new_full or fixed.issuperset(line.reads)) and not memory & escaping
         if not line.write and not draws(line) and not checks(line) and known and not memory & written:
             fixed.update(line.results)
-            found = line.call(*replaced(line.args, Ref, lambda ref: values[ref.number].like))
-            for number, array in zip(line.results, found if line.several else (found,), strict=True):
+            for number, array in zip(line.results, called(line, line.call, lambda n: values[n].like), strict=True):
                 values[number].source, values[number].like = "constant", array
         else:
             kept.append(line)
@@ -56,8 +55,7 @@ def without_detours(program: Program) -> Program:
         instead[line.results[0]] = same
         if values[line.results[0]].memory in outputs:
             outputs.add(values[same].memory)
-    _move(values, instead, kept)
-    return program._replace(lines=kept, outputs=[instead.get(number, number) for number in program.outputs])
+    return _with_others(program, kept, instead)
 
 
 def _with(line: Line, instead: dict[int, int]) -> Line:
@@ -67,8 +65,11 @@ def _with(line: Line, instead: dict[int, int]) -> Line:
     return line._replace(args=replaced(line.args, Ref, lambda ref: Ref(instead.get(ref.number, ref.number))))
 
 
-def _move(values: list[Value], instead: dict[int, int], lines: list[Line]) -> None:
-    """Have the views of values that others stand for be views of those, at their places in memory."""
+def _with_others(program: Program, lines: list[Line], instead: dict[int, int]) -> Program:
+    """The program with these lines, and with other values instead of some. Views of values that others stand for are
+    views of those, at their places in memory.
+    """
+    values = program.values
     owners = {number: values[same].memory for number, same in instead.items() if values[number].memory == number}
     moved = set()
     for value in values:
@@ -77,9 +78,10 @@ def _move(values: list[Value], instead: dict[int, int], lines: list[Line]) -> No
             moved.add(value.number)
     for line in lines:
         if line.op.view and not moved.isdisjoint(line.results):
-            found = line.call(*replaced(line.args, Ref, lambda ref: values[ref.number].like))
-            for number, like in zip(line.results, found if line.several else (found,), strict=True):
+            found = called(line, line.call, lambda number: values[number].like)
+            for number, like in zip(line.results, found, strict=True):
                 values[number].like = like
+    return program._replace(lines=lines, outputs=[instead.get(number, number) for number in program.outputs])
 
 
 def _may_share(values: list[Value], same: int, copied: int, written: set[int], outputs: set[int]) -> bool:
@@ -136,8 +138,7 @@ def with_shared_results(program: Program) -> Program:
             kept.append(line)
         else:
             instead.update(zip(line.results, earlier.results, strict=True))
-    _move(values, instead, kept)
-    return program._replace(lines=kept, outputs=[instead.get(number, number) for number in program.outputs])
+    return _with_others(program, kept, instead)
 
 
 def without_unused(program: Program) -> Program:

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 from .expressions import FIXED, SOURCES, Expression, in_order
 from .forms import Form, Points, Refused, Unlike
 
-# Makes numbers from the arrays of a run, and from what the guard has returned; None if a branch turns out otherwise.
-Making = Callable[[Any, list[Any]], list[Any] | None]
 # What a leaf of an expression is read from: ("output", place, index), ("input", place), ("late",) or a constant.
 Leaf = tuple[Any, ...]
 
@@ -26,8 +24,8 @@ class Formulas(NamedTuple):
     branches: tuple[tuple[int, bool], ...]
     wanted: tuple[int, ...]
 
-    def for_sizes(self, count: int) -> Callable[..., Making]:
-        """What takes `count` sizes and returns a function that makes the numbers. Without sizes, `count` is 0."""
+    def function(self, count: int) -> Callable[..., Any]:
+        """What takes `count` sizes and returns a function that makes the numbers."""
         scope: dict[str, Any] = {"math": math}
         tests = dict(self.branches)
         lines = []
@@ -39,8 +37,28 @@ class Formulas(NamedTuple):
         lines.append(f"return [{', '.join([f'v{place}' for place in self.wanted])}]")
         source = "\n  ".join([f"def of_sizes({sizes}):\n def numbers(arrays, inputs):", *lines]) + "\n return numbers"
         exec(compile(source, "<numbers>", "exec"), scope)
-        made: Callable[..., Making] = scope["of_sizes"]
+        made: Callable[..., Any] = scope["of_sizes"]
         return made
+
+
+class Maker:
+    """What makes the numbers of formulas in each repetition. They may depend on `count` sizes, which `begin` gives it.
+
+    `make(arrays, inputs)` makes the numbers from the arrays of a run, and from what the guard has returned. It returns
+    None if a branch turns out otherwise.
+    """
+
+    __slots__ = ("_of_sizes", "make")
+    make: Callable[[Any, list[Any]], list[Any] | None]
+
+    def __init__(self, formulas: Formulas, count: int = 0) -> None:
+        self._of_sizes = formulas.function(count)
+        if count == 0:
+            self.begin()
+
+    def begin(self, *sizes: int) -> None:
+        """Make the numbers for these sizes from now on."""
+        self.make = self._of_sizes(*sizes)
 
 
 def _source(step: tuple[Any, ...], place: int, scope: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from ...foundations.dtypes import RARE, Array
 from ...foundations.errors import Site
+from ...kernels.kinds import replaced
 from ...ops.framework import Op
 
 # Where the numbers of a value come from: an argument or captured tensor, a number that never changes, or a line.
@@ -81,6 +82,12 @@ class Program(NamedTuple):
     lines: list[Line]
     inputs: list[int]
     outputs: list[int]
+
+
+def called(line: Line, call: Callable[..., Any], array: Callable[[int], Any]) -> list[Any]:
+    """The results of a call with the arguments of a line: with `array(number)` for each value."""
+    found = call(*replaced(line.args, Ref, lambda ref: array(ref.number)))
+    return [*found] if line.several else [found]
 
 
 def last_uses(lines: Iterable[Line]) -> dict[int, int]:

@@ -136,12 +136,16 @@ def plain(value: Any) -> Any:
     if kind is dict:
         return {key: plain(part) for key, part in value.items()}
     if isinstance(value, tuple) and (kind is tuple or not hasattr(value, "_fields")):
-        parts = [plain(part) for part in value]
-        same = all([new is old for new, old in zip(parts, value, strict=True)])
-        return value if same else tuple.__new__(kind, parts)
+        return with_parts(value, [plain(part) for part in value])
     if kind is slice:
         return slice(plain(value.start), plain(value.stop), plain(value.step))
     return value
+
+
+def with_parts(value: tuple[Any, ...], parts: list[Any]) -> tuple[Any, ...]:
+    """A tuple of the same class with other parts; the tuple itself if they are the same things."""
+    same = all([new is old for new, old in zip(parts, value, strict=True)])
+    return value if same else tuple.__new__(type(value), parts)
 
 
 def _by_own_code() -> bool:

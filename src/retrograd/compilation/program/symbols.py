@@ -18,8 +18,8 @@ from .lines import Ref
 from .sizes import SizeInt, plain
 
 
-class Moving:
-    """A number in the arguments of a line that depends on sizes, with its value for some sizes."""
+class Symbolic:
+    """A number that depends on sizes. Its value is a hint: the one for some sizes."""
 
     expression: Any
 
@@ -34,8 +34,8 @@ class Moving:
         return made
 
 
-class Extent(Moving, int):
-    """An int that is a `Form`."""
+class Extent(Symbolic, int):
+    """An int that depends on sizes, such as a `Form`."""
 
 
 class Ratio(NamedTuple):
@@ -54,7 +54,7 @@ class Ratio(NamedTuple):
         return times(self.top, other.bottom) == times(other.top, self.bottom)
 
 
-class Quotient(Moving, float):
+class Quotient(Symbolic, float):
     """A float that is a `Ratio`."""
 
 
@@ -79,7 +79,7 @@ def merged(points: Points, values: Sequence[Any], quotients: Quotients = ()) -> 
         return Extent(number, points.sizes[0]) if isinstance(number, Form) else number
     if kind is float:
         return _quotient(points, values, quotients)
-    if issubclass(kind, Moving):
+    if issubclass(kind, Symbolic):
         _same([value.expression for value in values])
         return first
     if kind is Ref or (constants.is_constant(first) and not isinstance(first, (tuple, slice))):
@@ -130,7 +130,7 @@ def _function(points: Points, values: Sequence[Any]) -> Any:
     if any([value.__code__ is not first.__code__ or value.__kwdefaults__ != first.__kwdefaults__ for value in values]):
         raise Refused(f"the function {first.__name__} is another one for another size")
     cells = [[cell.cell_contents for cell in value.__closure__ or ()] for value in values]
-    if has_extents(merged(points, [[*inner, value.__defaults__] for inner, value in zip(cells, values, strict=True)])):
+    if is_symbolic(merged(points, [[*inner, value.__defaults__] for inner, value in zip(cells, values, strict=True)])):
         raise Refused(f"the function {first.__name__} has captured a size")
     return first
 
@@ -169,7 +169,7 @@ def rebuilt(like: Any, parts: list[Any]) -> Any:
 
 def changed(value: Any, change: Callable[[Any], Any]) -> Any:
     """A value in which something else replaces each `Extent` and `Quotient`."""
-    if isinstance(value, Moving):
+    if isinstance(value, Symbolic):
         return change(value)
     if type(value) is Ref or not isinstance(value, (tuple, list, *_WITH_PARTS)):
         return value
@@ -180,16 +180,16 @@ def changed(value: Any, change: Callable[[Any], Any]) -> Any:
     return rebuilt(value, others)
 
 
-def has_extents(value: Any) -> bool:
+def is_symbolic(value: Any) -> bool:
     """Whether a value depends on sizes."""
     return changed(value, lambda number: None) is not value
 
 
-def moved(value: Any, sizes: Sizes) -> Any:
-    """A value as it is for other sizes, with its extents."""
+def hinted(value: Any, sizes: Sizes) -> Any:
+    """A value whose symbolic numbers have the hints for other sizes."""
     return changed(value, lambda number: type(number)(number.expression, sizes))
 
 
-def settled(value: Any, sizes: Sizes) -> Any:
-    """A value as it is for sizes."""
+def concrete(value: Any, sizes: Sizes) -> Any:
+    """A value as it is for sizes, without symbolic numbers."""
     return changed(value, lambda number: number.expression.at(sizes))

@@ -213,11 +213,7 @@ class _Comparison:
 
     def effect(self, holder: Item, step: Step, whole: Whole | None) -> None:
         """Note that a place gets another value."""
-        steps: list[Step] = []
-        item: Item | None = holder
-        while item is not None and not item.fixed and item.step.kind not in ("fixed", "function"):
-            steps.insert(0, item.step)
-            item = item.parent
+        item, steps = holder.anchored()
         anchor = None if item is None else item.value
         self.found.effects.append(Effect(self.words(holder, step), anchor, tuple(steps), step, whole))
 

@@ -101,6 +101,17 @@ class Item:
             item = item.parent
         return tuple(reversed(steps))
 
+    def anchored(self) -> tuple[Item | None, list[Step]]:
+        """The nearest item on the way to this one that is the same object in each call, and the steps from there. The
+        way begins at the function or at its arguments, as the first step says, if there is no such item.
+        """
+        steps: list[Step] = []
+        item: Item | None = self
+        while item is not None and not item.fixed and item.step.kind not in ("fixed", "function"):
+            steps.insert(0, item.step)
+            item = item.parent
+        return item, steps
+
     @property
     def words(self) -> str:
         """The place as the user writes it, such as `model.weight`."""

@@ -6,8 +6,8 @@ plan of this pass. So a graph of many nodes becomes one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ...graph.hooks import USER_HOOKS, Hooks
 from ...graph.node import RELEASED, OtherNode, Output
 from ...kernels.layout import empty_strided, steps
 from ...tensors.state.base import plain
-from .second_passes import SecondPass
+from .second_passes import SecondPasses
 
 
 class ResultHooks(Hooks):
@@ -38,24 +38,48 @@ class ResultHooks(Hooks):
                 keep(shown[place])
 
 
-class CompiledFunctionBackward(OtherNode):
-    """The node of a compiled function. `run` computes the gradients of `edges` from the saved arrays and cotangents.
+class Backward(NamedTuple):
+    """The backward pass of the results: how to run it, and what it needs.
 
-    `run` is None if the traced program had already freed the graph of its results. `watched` are the arrays that the
-    pass reads and that the program may write to. `frees` says whether a pass frees what it needs. `second` runs
-    recorded passes, if that is possible.
+    `outputs` are positions of the results among the outputs of the forward plan. `run` takes the saved arrays and the
+    cotangents of these results, and computes the gradients. It is None if the traced program had already freed the
+    graph of its results. `saved` are positions, too, and `watched` are those of them that the program may write to.
+    `leaves` find the tensors that the gradients are of. `fixed` are further arrays that the pass reads. `depends` says
+    on which cotangents each gradient depends, and `layouts` how each cotangent lies. `before` are the positions of
+    results that these results are computed from: their gradients come last. `frees` says whether a pass frees what
+    it needs. `second` computes gradients of gradients, if that is possible.
+    """
+
+    outputs: list[int]
+    run: Callable[..., Any] | None = None
+    saved: Sequence[int] = ()
+    watched: Sequence[int] = ()
+    leaves: Sequence[Callable[[list[Any]], Any]] = ()
+    fixed: Sequence[Array] = ()
+    depends: Sequence[set[int]] = ()
+    layouts: Sequence[Any] = ()
+    before: Sequence[int] = ()
+    frees: bool = True
+    second: SecondPasses | None = None
+
+
+class CompiledFunctionBackward(OtherNode):
+    """The node of a compiled function, for the outputs `arrays` of a run of its plan. `inputs` are the tensors that the
+    guard has found. The node keeps none of the `leaves` alive.
     """
 
     __slots__ = ("depends", "frees", "layouts", "outputs", "run", "second", "seen")
     hooks_kind = ResultHooks
 
-    def __init__(self, edges: tuple[Any, ...], outputs: Sequence[Array], run: Any, saved: Sequence[Array],
-                 watched: Sequence[Array], depends: Sequence[set[int]], layouts: Sequence[Any],
-                 frees: bool = True, second: SecondPass | None = None) -> None:
+    def __init__(self, edges: tuple[Any, ...], backward: Backward, arrays: Sequence[Array], inputs: list[Any]) -> None:
+        outputs, second = [arrays[i] for i in backward.outputs], backward.second
         super().__init__(edges, [array.shape for array in outputs], [array.dtype for array in outputs])
-        self.outputs, self.run, self.saved = len(outputs), run, RELEASED if run is None else saved
-        self.depends, self.layouts, self.frees, self.second = depends, layouts, frees, second
-        self.seen = [(array, versions.count(array)) for array in watched]
+        self.outputs, self.run, self.depends = len(outputs), backward.run, backward.depends
+        self.layouts, self.frees = backward.layouts, backward.frees
+        self.saved = RELEASED if backward.run is None else [arrays[i] for i in backward.saved]
+        self.second = None if second is None else second.of_call(inputs)
+        self.seen = [(array, versions.count(array))
+                     for array in (*[arrays[i] for i in backward.watched], *backward.fixed)]
 
     def edge_to(self, index: int) -> Output:
         """The edge to one of the results."""
@@ -82,6 +106,7 @@ class CompiledFunctionBackward(OtherNode):
         saved = self.saved
         if self.frees and not walk.keep:
             self.saved, self.second = RELEASED, None
+        assert self.run is not None
         found = self.run(*saved, *given)
         gradients = [g if on & there else None for g, on in zip(found, self.depends, strict=True)]
         return gradients if recorder is None else [None if g is None else plain(g) for g in gradients]

@@ -21,31 +21,10 @@ from ..execution.leases import Lease
 from ..execution.numpy_code import Ready
 from ..execution.plan import Plan, quiet
 from ..passes.effects import may_start_again
-from .outside import CompiledFunctionBackward
-from .second_passes import SecondPasses
+from .outside import Backward, CompiledFunctionBackward
 
 # What `repeat` returns if the traced call does not tell what this call does.
 DECLINED: Any = object()
-
-
-class Backward:
-    """The backward pass of the results: how to run it, and what it needs.
-
-    `run` takes the saved arrays and the cotangents of the results `outputs`, which are positions among the outputs of
-    the forward plan. `saved` are positions, too, and `watched` are those of them that the program may write to.
-    `leaves` find the tensors that the gradients are of. `fixed` are further arrays that the pass reads. `depends` says
-    on which cotangents each gradient depends, and `layouts` how each cotangent lies. `before` are the positions of
-    results that these results are computed from: their gradients come last. `frees` says whether a pass frees what
-    it needs. `second` computes gradients of gradients, if that is possible.
-    """
-
-    def __init__(self, run: Callable[..., Any] | None, outputs: list[int], saved: list[int],
-                 leaves: list[Callable[[list[Any]], Any]], watched: Sequence[int], fixed: Sequence[Array],
-                 depends: Sequence[set[int]], layouts: Sequence[Any], before: Sequence[int] = (),
-                 frees: bool = True, second: SecondPasses | None = None) -> None:
-        self.run, self.outputs, self.saved, self.leaves, self.second = run, outputs, saved, leaves, second
-        self.watched, self.fixed, self.depends, self.layouts = watched, fixed, depends, layouts
-        self.before, self.frees = before, frees
 
 
 class Recipe:
@@ -80,7 +59,7 @@ class Recipe:
         self.may_start_again = may_start_again(plan.program)
         self.quiet = quiet()
         self.site: Any = None
-        self.numbers: Any = None                           # makes Python numbers, which follow what the guard returns
+        self.numbers: Any = None                           # the maker of numbers, which follow what the guard returns
         self.way_back: Any = None                          # from a run, if the call has branches
 
     @property
@@ -136,7 +115,7 @@ class Recipe:
             self._count_writes(error, given, written)
             raise
         if self.numbers is not None:
-            inputs += self.numbers(arrays, inputs)
+            inputs += self.numbers.make(arrays, inputs)
         return arrays
 
     def _tried(self, inputs: list[Any], given: list[Array]) -> Any:
@@ -144,7 +123,7 @@ class Recipe:
         put_back, numbers = self.way_back.keep(inputs), None
         try:
             arrays = self.quiet.run(self.ready.run, *given)
-            numbers = self.numbers(arrays, inputs)
+            numbers = self.numbers.make(arrays, inputs)
         except Exception:                                  # the program may go another way, without the error
             return None
         finally:
@@ -198,10 +177,6 @@ class Recipe:
     def record(self, backward: Backward, tensors: list[Any], arrays: Sequence[Array], inputs: list[Any]) -> None:
         """Give the results their node."""
         edges = (*[edge_of(leaf(inputs)) for leaf in backward.leaves], *[edge_of(tensors[i]) for i in backward.before])
-        node = CompiledFunctionBackward(edges, [arrays[i] for i in backward.outputs], backward.run,
-                                        [arrays[i] for i in backward.saved],
-                                        [*[arrays[i] for i in backward.watched], *backward.fixed], backward.depends,
-                                        backward.layouts, backward.frees,
-                                        None if backward.second is None else backward.second.of_call(inputs))
+        node = CompiledFunctionBackward(edges, backward, arrays, inputs)
         for index, position in enumerate(backward.outputs):
             tensors[position]._edge = Output(node, index)

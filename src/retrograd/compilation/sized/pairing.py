@@ -13,54 +13,12 @@ import numpy as np
 
 from ...foundations.dtypes import Array
 from ...kernels.layout import address
-from ..execution.storage import viewed
 from ..passes.effects import checks, is_view, memory_written
 from ..program.forms import Count, Form, Points, Refused, Sizes, at, joined, plus, varies
-from ..program.lines import Line, Program, Value, refs
-from ..program.stand_ins import reserve
-from ..program.symbols import Ratio, changed, merged, moved
+from ..program.layouts import Layout, layout
+from ..program.lines import Line, Program, Value, called, refs
+from ..program.symbols import Quotients, Ratio, changed, hinted, merged
 from .guards import Sizing, different
-
-
-class Layout(NamedTuple):
-    """The geometry of a value for all sizes."""
-
-    dtype: np.dtype[Any]
-    shape: tuple[Count, ...]
-    strides: tuple[Count, ...]
-
-    @property
-    def varies(self) -> bool:
-        """Whether the geometry depends on sizes."""
-        return any(map(varies, (*self.shape, *self.strides)))
-
-    def array(self, sizes: Sizes, memory: Any = None) -> Array:
-        """An array of this geometry at the start of some memory, or of memory that is only reserved."""
-        shape = [at(n, sizes) for n in self.shape]
-        strides = [at(n, sizes) for n in self.strides]
-        memory, start = (memory, 0) if memory is not None else reserve(self.bytes(sizes))
-        return np.ndarray(shape, self.dtype, memory, start, strides)
-
-    def like(self, traced: Array, sizes: Sizes) -> Array:
-        """What the array of a trace is for other sizes: one that can be written to, or not."""
-        found = self.array(sizes)
-        found.flags.writeable = traced.flags.writeable
-        return found
-
-    def bytes(self, sizes: Sizes) -> int:
-        """The memory from the first byte to behind the last."""
-        return self.dtype.itemsize + sum([(at(n, sizes) - 1) * at(step, sizes)
-                                          for n, step in zip(self.shape, self.strides, strict=True)])
-
-
-def layout(points: Points, arrays: Sequence[Array]) -> Layout:
-    """The geometry that arrays of traces have for all sizes."""
-    first = arrays[0]
-    if any([array.dtype != first.dtype or array.ndim != first.ndim for array in arrays]):
-        raise Refused("a value has another dtype, or another number of dims, for another size")
-    shape = tuple(map(points.fitted, zip(*[array.shape for array in arrays])))
-    points.note_shape(shape)
-    return Layout(first.dtype, shape, points.strides([array.strides for array in arrays], shape))
 
 
 class Filled(NamedTuple):
@@ -88,6 +46,15 @@ class TracedProgram(NamedTuple):
     given: tuple[int, ...]
 
 
+def merged_lines(points: Points, lines: Sequence[Line], quotients: Quotients = ()) -> Line:
+    """A line for all sizes, from what it is for several sizes."""
+    first = lines[0]
+    if any([line.op is not first.op or line[3:6] != first[3:6] for line in lines]):
+        raise Refused("the program has other operations for another size")
+    call, args = merged(points, [(line.call, line.args) for line in lines], quotients)
+    return lines[-1]._replace(call=call, args=args)
+
+
 class SizedProgram:
     """A program for all sizes. `conditions` are those for which it holds, besides those of the guard."""
 
@@ -104,16 +71,10 @@ class SizedProgram:
         self.filled: dict[int, Filled] = {}
         for number in sorted({*used, *first.outputs, *self.given}):
             self._value(number, [program.values[number] for program in programs])
-        self.lines = [self._line(lines) for lines in zip(*[program.lines for program in programs])]
+        self.lines = [merged_lines(self.points, lines, self.sized.quotients)
+                      for lines in zip(*[program.lines for program in programs])]
         for line in self.lines:
             self._explain(line)
-
-    def _line(self, lines: Sequence[Line]) -> Line:
-        first = lines[0]
-        if any([line.op is not first.op or line[3:6] != first[3:6] for line in lines]):
-            raise Refused("the program has other operations for another size")
-        call, args = merged(self.points, [(line.call, line.args) for line in lines], self.sized.quotients)
-        return lines[-1]._replace(call=call, args=args)
 
     def _value(self, number: int, values: Sequence[Value]) -> None:
         one, arrays = values[0], [value.like for value in values]
@@ -217,34 +178,34 @@ class SizedProgram:
     def at(self, sizes: Sizes) -> Program:
         """The program for sizes. Its arrays have a geometry, and no memory of their own worth speaking of."""
         values = [value.copied() for value in self.like.values]
-        moving: set[int] = set()
+        varying: set[int] = set()
         for number, each in self.layouts.items():
             value = values[number]
             if number in self.filled:
                 value.like = self.filled[number].at(sizes)
             elif (value.source == "outside" or number in self.given) and each.varies:
                 value.like = each.like(value.like, sizes)
-                moving.add(number)
-        lines = [line._replace(call=moved(line.call, sizes), args=moved(line.args, sizes)) for line in self.lines]
+                varying.add(number)
+        lines = [hinted(line, sizes) for line in self.lines]
         for line in lines:
-            self._results(line, values, moving, sizes)
+            self._results(line, values, varying, sizes)
         return self.like._replace(values=values, lines=lines)
 
-    def _results(self, line: Line, values: list[Value], moving: set[int], sizes: Sizes) -> None:
+    def _results(self, line: Line, values: list[Value], varying: set[int], sizes: Sizes) -> None:
         """Give the results of a line their geometry for sizes."""
         layouts = [self.layouts[number] for number in line.results]
         memory = {values[number].memory for number in line.results}
-        if not any([each.varies for each in layouts]) and not memory & moving:
+        if not any([each.varies for each in layouts]) and not memory & varying:
             return
         if is_view(line, values):
-            found = viewed(line, {ref.number: values[ref.number].like for ref in refs(line.args)})
+            found = called(line, line.op.kernel, lambda number: values[number].like)
         elif checks(line):
             found = [values[line.reads[0]].like]
         elif any([values[number].is_view for number in line.results]):
             found = [values[self._passed_on(line, number)].like for number in line.results]
         else:
             found = [each.like(values[number].like, sizes) for number, each in zip(line.results, layouts, strict=True)]
-            moving |= memory
+            varying |= memory
         for number, array, each in zip(line.results, found, layouts, strict=True):
             planned = each.array(sizes)
             if any([getattr(array, what) != getattr(planned, what) for what in ("dtype", "shape", "strides")]):

@@ -17,20 +17,18 @@ import numpy as np
 
 from ...foundations.dtypes import Array
 from ...foundations.names import reached
-from ...kernels.kinds import replaced
-from ...kernels.layout import owner_of
-from ...ops.linalg.matrix import mm
-from ...ops.reductions import sum_all, sum_dim
+from ...kernels.layout import address, owner_of
 from ..execution.blocks import BlockedLoop, flat, suits
-from ..execution.numpy_code import BLOCKED, NumPyCode
-from ..execution.plan import Plan, planned
+from ..execution.numpy_code import BLOCKED
+from ..execution.plan import Plan, executor, planned
+from ..execution.sized_units import SizedUnits
 from ..passes.fusing import Unit
 from ..passes.order import Work
 from ..program.forms import Points, Refused, Sizes, at, varies
-from ..program.lines import Line, Program, Ref, Value, refs
-from ..program.symbols import has_extents, merged, moved, settled
-from .pairing import Filled, Layout, SizedProgram, layout
-from .storage import SizedStorage
+from ..program.layouts import Layout, layout
+from ..program.lines import Line, Program, Value, called, refs
+from ..program.symbols import concrete, hinted, is_symbolic
+from .pairing import Filled, SizedProgram, merged_lines
 
 # Some of these sizes are taken to plan a program: primes, the large ones first. Values may have so many bytes then,
 # except for sizes so small that none are smaller.
@@ -82,13 +80,13 @@ class SizedPlan:
         self.program = self._joined(plans)
         for plan, sizes in zip(plans, self.points.sizes, strict=True):
             self._let_go(plan.program.values, sizes)
-        self.executor = reached("compilation.sized.machine_code") if native else None
+        self.lowering = reached("compilation.native.sized_lowering") if native else None
         self.planned = [self._units(plan.program.values, plans[0].program.values, sizes)
                         for plan, sizes in zip(plans, self.points.sizes, strict=True)]
         self.units = self.planned[0][0]
         if any([list(map(_kind, units)) != list(map(_kind, self.units)) for units, _ in self.planned]):
             raise Refused("the plan has other loops for another size")
-        self.shapes = [self._shape(unit) for unit in self.units]
+        self.shapes = {id(unit): self._shape(unit) for unit in self.units}
         self.codes: dict[tuple[bool, ...], SizedCode] = {}
         self.of_sizes: dict[Sizes, SizedCode] = {}
         self.sizes = sized.points.sizes[-1]
@@ -112,25 +110,25 @@ class SizedPlan:
         return code
 
     def _code(self, sizes: Sizes) -> SizedCode:
-        key = tuple([self._is_large(unit, shape, sizes) for unit, shape in zip(self.units, self.shapes, strict=True)])
-        code = self.codes.get(key)
+        large = tuple([self._is_large(unit, sizes) for unit in self.units])
+        code = self.codes.get(large)
         if code is None:
-            code = self.codes[key] = (self.executor.SizedMachineCode if self.executor else SizedCode)(self, key)
+            code = self.codes[large] = SizedCode(self, large)
             code.ready.leases.settle()
         return code
 
-    def _is_large(self, unit: Unit, shape: Any, sizes: Sizes) -> bool:
+    def _is_large(self, unit: Unit, sizes: Sizes) -> bool:
         """Whether a unit runs in another way, since it is large."""
-        if self.executor:
-            return bool(self.executor.is_large(unit, shape, self.layouts, sizes))
+        shape = self.shapes[id(unit)]
+        if self.lowering:
+            return bool(self.lowering.is_large(unit, shape, self.layouts, sizes))
         return shape is not None and math.prod([at(n, sizes) for n in shape]) > BLOCKED
 
     def _units(self, values: list[Value], first: list[Value], sizes: Sizes) -> tuple[list[Unit], list[Value]]:
         """The units for some of the sizes, and the values. What is small for the first sizes is small for all."""
-        lines = [line._replace(call=moved(line.call, sizes), args=moved(line.args, sizes))
-                 for line in self.program.lines]
-        lowering = self.executor.SizedLowering() if self.executor else None
-        work = Work(self.program._replace(values=values, lines=lines), self.given, self.native, True, lowering, first)
+        lines = [hinted(line, sizes) for line in self.program.lines]
+        work = Work(self.program._replace(values=values, lines=lines), self.given, self.native, True, self.lowering,
+                    first)
         work.run(late=True)
         return work.units, values
 
@@ -143,7 +141,7 @@ class SizedPlan:
             raise Refused("the plan is another one for another size")
         self.layouts: dict[int, Layout] = {}
         self.filled = dict(self.sized.filled)
-        lines = [self._line(lines) for lines in zip(*[program.lines for program in programs])]
+        lines = [merged_lines(self.points, lines) for lines in zip(*[program.lines for program in programs])]
         used = {number for line in lines for number in (*line.reads, *line.results)} | {*first.outputs, *self.given}
         self.folded = self._folded(first.values)
         self.computed = self._needed(used)
@@ -156,13 +154,6 @@ class SizedPlan:
         for number in {*self.filled, *self.folded}:
             known = self.layouts.get(number)
             values[number].like = np.empty(0) if known is None else known.array(sizes)
-
-    def _line(self, lines: Sequence[Line]) -> Line:
-        first = lines[0]
-        if any([line.op is not first.op or line[3:6] != first[3:6] for line in lines]):
-            raise Refused("the plan has other operations for another size")
-        call, args = merged(self.points, [(line.call, line.args) for line in lines])
-        return first._replace(call=call, args=args)
 
     def _value(self, number: int, values: Sequence[Value]) -> None:
         if any([value.memory != values[0].memory or value.source != values[0].source for value in values]):
@@ -182,13 +173,13 @@ class SizedPlan:
         for line in self.sized.lines:
             reads = [ref.number for ref in refs(line.args)]
             if all([values[number].source == "constant" for number in line.results]) and line.results and (
-                    has_extents(line.args) or any([n in self.filled or n in found for n in reads])):
+                    is_symbolic(line.args) or any([n in self.filled or n in found for n in reads])):
                 found.update(dict.fromkeys(line.results, line))
         return found
 
     def _shape(self, unit: Unit) -> tuple[Any, ...] | None:
         """The index space of a unit for all sizes, if it may run in blocks."""
-        blocks = self.executor is None
+        blocks = self.lowering is None
         if unit.shape is None or (blocks and (len(unit.lines) == 1 or not suits(unit, self.program.values))):
             return None
         numbers = [number for line in unit.lines for number in (*line.reads, *line.results)]
@@ -212,10 +203,9 @@ class SizedPlan:
         found = {number: filled.at(sizes) for number, filled in self.filled.items()}
         values = self.program.values
         for line in self.computed:
-            args = replaced(settled(line.args, sizes), Ref,
-                            lambda ref: found[ref.number] if ref.number in found else values[ref.number].like)
-            made = line.call(*args)
-            found.update(zip(line.results, made if line.several else (np.asarray(made),), strict=True))
+            own = concrete(line, sizes)
+            made = called(own, own.call, lambda number: found[number] if number in found else values[number].like)
+            found.update(zip(line.results, map(np.asarray, made), strict=True))
         return found
 
 
@@ -239,77 +229,46 @@ class Bound(NamedTuple):
     tables: list[tuple[Array, Any, Any]]
 
 
-class SizedCode(NumPyCode):
-    """The code of a plan for those sizes for which the same units run in blocks."""
-
-    storage: SizedStorage
+class SizedCode:
+    """The code of a plan for those sizes for which the same units are `large`. After `bind`, `ready` runs sizes."""
 
     def __init__(self, plan: SizedPlan, large: tuple[bool, ...]) -> None:
-        self.plan, self.large, self.layouts = plan, large, plan.layouts
-        self.places = {id(unit): place for place, unit in enumerate(plan.units)}
-        self.names: dict[int, str] = {}                    # of fixed arrays
-        self.loops: dict[int, tuple[Any, ...]] = {}        # the shapes of loops in blocks, by their identity
+        self.plan, self.layouts, ids = plan, plan.layouts, [*map(id, plan.units)]
+        planned = {each: [(units[place], values) for units, values in plan.planned] for place, each in enumerate(ids)}
+        self.code = executor(plan.native)(plan.program, plan.units, plan.given, sized=SizedUnits(
+            plan.points, plan.layouts, dict(zip(ids, large, strict=True)), planned))
+        self.ready = self.code.ready
         self.pool: dict[int, Array] = {}                   # the memory of buffers, by the identity of the first one
         self.bound: dict[Sizes, Bound] = {}
         self.sizes: Sizes = ()                             # that are bound
-        super().__init__(plan.program, plan.units, plan.given)
-        self.storage.forget_lent()
-        self.moving = self._find_moving()
-        self._named = [(name, value) for name, value in self.source.scope.items() if (
-            has_extents(value) or type(value) is BlockedLoop or self._made_like(value) is not None)]
+        self.varying = self._find_varying()
+        self._named = [(name, value) for name, value in self.code.source.scope.items() if (
+            is_symbolic(value) or type(value) is BlockedLoop or self._made_like(value) is not None)]
 
-    def _storage(self, given: set[int]) -> SizedStorage:
-        return SizedStorage(self.program, self.units, given, self.layouts)
-
-    def name(self, number: int) -> str:
-        """The name of a value."""
-        found = super().name(number)
-        if self.storage.is_fixed(number):
-            self.names[number] = found
-        return found
-
-    def _in_blocks(self, unit: Unit) -> bool:
-        return self.large[self.places[id(unit)]]
-
-    def _blocked(self, loop: BlockedLoop) -> None:
-        self.loops[id(loop)] = self._shape or ()
-        super()._blocked(loop)
-
-    def _unit(self, unit: Unit) -> None:
-        self._shape = self.plan.shapes[self.places[id(unit)]]
-        super()._unit(unit)
-
-    def _direct(self, line: Line) -> Any:
-        if line.op in (sum_all, sum_dim) and self.layouts[line.reads[0]].varies:
-            return None                                    # the kernel knows which sums are large
-        if line.op is mm and self.layouts[line.reads[1]].varies and self.values[line.reads[1]].like.flags.f_contiguous:
-            return None                                    # and which factors are
-        return super()._direct(line)
-
-    def _find_moving(self) -> list[tuple[int, str]]:
+    def _find_varying(self) -> list[tuple[int, str]]:
         """The fixed arrays that depend on sizes, in their order, and what they are."""
-        arrays, moving = self.storage.arrays, dict[int, str]()
+        arrays, varying, views = self.code.storage.arrays, dict[int, str](), self.code.views
         constants = {*self.plan.filled, *[number for line in self.plan.computed for number in line.results]}
         self.memories: dict[int, list[Layout]] = {}
         for number, array in arrays.items():
-            if self.values[number].source == "line" and number not in self.views:
+            if self.code.values[number].source == "line" and number not in views:
                 self.memories.setdefault(id(owner_of(array)), []).append(self.layouts[number])
         for number, array in arrays.items():
             if number in constants:
-                moving[number] = "constant"
-            elif number in self.views:
-                line = self.views[number]
-                if has_extents(line.args) or any([n in moving for n in line.reads]):
-                    moving[number] = "view"
-            elif self.values[number].source == "line" and any([
+                varying[number] = "constant"
+            elif number in views:
+                line = views[number]
+                if is_symbolic(line.args) or any([n in varying for n in line.reads]):
+                    varying[number] = "view"
+            elif self.code.values[number].source == "line" and any([
                     each.varies for each in self.memories[id(owner_of(array))]]):
-                moving[number] = "buffer"
-        return [*moving.items()]
+                varying[number] = "buffer"
+        return [*varying.items()]
 
     def bind(self, sizes: Sizes) -> None:
         """Have the code run for sizes."""
         self.sizes, bound = (), self.bound.get(sizes) or self._bound(sizes)
-        self.source.scope.update(bound.names)
+        self.code.source.scope.update(bound.names)
         for table, slots, entries in bound.tables:
             table[slots] = entries
         self.sizes = sizes
@@ -318,42 +277,52 @@ class SizedCode(NumPyCode):
         """What depends on sizes."""
         if self._grow(sizes) or len(self.bound) >= KEPT:
             self.bound.clear()
-        arrays, constants = dict(self.storage.arrays), self.plan.constants(sizes)
-        for number, kind in self.moving:
+        arrays, constants = dict(self.code.storage.arrays), self.plan.constants(sizes)
+        for number, kind in self.varying:
             if kind == "constant":
                 arrays[number] = constants[number]
             elif kind == "buffer":
-                memory = self.pool[id(owner_of(self.storage.arrays[number]))]
+                memory = self.pool[id(owner_of(self.code.storage.arrays[number]))]
                 arrays[number] = self.layouts[number].array(sizes, memory)
             else:
-                self._take(self.views[number], arrays, sizes)
-        found = {self.names[number]: arrays[number] for number, _ in self.moving if number in self.names}
+                self._take(self.code.views[number], arrays, sizes)
+        names = self.code.names
+        found = {names[number]: arrays[number] for number, _ in self.varying if number in names}
         found.update([(name, self._for(value, sizes)) for name, value in self._named])
         bound = self.bound[sizes] = Bound(found, self._tables(arrays, sizes))
         return bound
 
     def _tables(self, arrays: dict[int, Array], sizes: Sizes) -> list[tuple[Array, Any, Any]]:
         """The tables of machine code, with the slots whose entries depend on sizes, and these entries."""
-        return []
+        varying = {number for number, _ in self.varying}
+        found: dict[int, tuple[Array, list[int], list[int]]] = {}
+        for table, slot, key in self.code.entries:
+            if key not in varying and isinstance(key, int):
+                continue
+            _, slots, entries = found.setdefault(id(table), (table, [], []))
+            slots.append(slot)
+            entries.append(address(arrays[key]) if isinstance(key, int) else key.at(sizes))
+        return [(table, np.array(slots), np.array(entries, np.uintp)) for table, slots, entries in found.values()]
 
     def _take(self, line: Line, arrays: dict[int, Array], sizes: Sizes) -> None:
         """Take a view of arrays for sizes."""
-        made = line.op.kernel(*replaced(settled(line.args, sizes), Ref, lambda ref: arrays[ref.number]))
-        arrays.update(zip(line.results, made if line.several else (made,), strict=True))
+        made = called(concrete(line, sizes), line.op.kernel, arrays.__getitem__)
+        arrays.update(zip(line.results, made, strict=True))
 
     def _for(self, value: Any, sizes: Sizes) -> Any:
         """What the source names, as it is for sizes."""
         if type(value) is BlockedLoop:
-            return value.resized([at(n, sizes) for n in self.loops[id(value)]])
+            shape = self.plan.shapes[id(self.code.loops[id(value)])] or ()
+            return value.resized([at(n, sizes) for n in shape])
         number = self._made_like(value)
-        return settled(value, sizes) if number is None else partial(np.empty_like, self.layouts[number].array(sizes))
+        return concrete(value, sizes) if number is None else partial(np.empty_like, self.layouts[number].array(sizes))
 
     def _made_like(self, value: Any) -> int | None:
         """The value whose memory a function of the source makes in each run, if it depends on sizes."""
         if type(value) is not partial or value.func is not np.empty_like:
             return None
         return next((number for number, each in self.layouts.items()
-                     if each.varies and self.values[number].like is value.args[0]), None)
+                     if each.varies and self.code.values[number].like is value.args[0]), None)
 
     def _grow(self, sizes: Sizes) -> bool:
         """See to it that the buffers are large enough for sizes. Returns whether some of them are new."""

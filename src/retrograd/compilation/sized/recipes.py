@@ -17,9 +17,10 @@ from ..guards.guard import Guard
 from ..numbers.followed import Preparing
 from ..passes.effects import may_start_again
 from ..program.forms import Points, Refused as Refused, Sizes, Unlike as Unlike, at
-from ..program.formulas import Formulas, merged as merged_formulas
-from ..program.symbols import merged, settled
-from ..repeat.recipe import Backward, Recipe
+from ..program.formulas import Formulas, Maker, merged as merged_formulas
+from ..program.symbols import concrete, merged
+from ..repeat.outside import Backward
+from ..repeat.recipe import Recipe
 from ..trace.backward_plans import TracedBackward
 from .guards import Sizing, sized_guard, sizing
 from .pairing import SizedProgram, TracedProgram
@@ -35,7 +36,7 @@ class SizedRecipe(Recipe):
     def __init__(self, like: Recipe, given: list[int], plan: SizedPlan, passes: list[Backward | SizedBackward],
                  replays: Sequence[Any]) -> None:
         vars(self).update(vars(like))
-        self.of_sizes: Any = None                          # what makes the maker of numbers for sizes
+        self.makers: list[Maker] = []                      # of Python's numbers, which depend on sizes
         self.sizes: Sizes = ()                             # of the last call
         first = len(like.finishing) - len(replays)
         self.marks, self.retaking = like.finishing[:first], [*zip(like.finishing[first:], replays, strict=True)]
@@ -50,7 +51,9 @@ class SizedRecipe(Recipe):
         """Do what the traced calls did, for the sizes that stand behind the tensors that the guard has found."""
         sizes = inputs.pop()                               # so that the numbers of this call come behind the others
         if sizes != self.sizes:
-            self._begin_numbers(sizes)
+            for maker in self.makers:
+                maker.begin(*sizes)
+            self.sizes = sizes
         code = self.plan.bind(sizes)
         if code is not self.code:
             code.ready.leases.take_back()
@@ -64,15 +67,9 @@ class SizedRecipe(Recipe):
         """Have each call make numbers of Python's own: after the run of the plan by `formulas`, and before the run by
         `prepare`. Both depend on `count` sizes.
         """
-        self.of_sizes, self.prepare = None if formulas is None else formulas.for_sizes(count), prepare
-
-    def _begin_numbers(self, sizes: Sizes) -> None:
-        """Make the numbers for these sizes from now on."""
-        self.sizes = sizes
-        if self.of_sizes is not None:
-            self.numbers = self.of_sizes(*sizes)
-        if self.prepare is not None:
-            self.prepare.begin(*sizes)
+        self.numbers, self.prepare = None if formulas is None else Maker(formulas, count), prepare
+        makers = (self.numbers, None if prepare is None else prepare.maker)
+        self.makers = [maker for maker in makers if maker is not None]
 
     def _for(self, sizes: Sizes) -> tuple[list[Backward], list[Any]]:
         """The backward passes for sizes, and what finishes a call."""
@@ -81,7 +78,7 @@ class SizedRecipe(Recipe):
             if len(self.kept) >= KEPT:
                 self.kept.clear()
             passes = [each.at(sizes) if isinstance(each, SizedBackward) else each for each in self.passes]
-            views = [replace(take, replay=settled(replay, sizes)) for take, replay in self.retaking]
+            views = [replace(take, replay=concrete(replay, sizes)) for take, replay in self.retaking]
             found = self.kept[sizes] = passes, [*self.marks, *views]
         return found
 
@@ -102,10 +99,9 @@ class SizedBackward:
                 ready.leases.take_back()
                 return self.quiet.run(ready.run, *arrays)
 
-        found = self.traced.planned(self.plan, run)
-        found.layouts = [tuple([at(step, sizes) // each.dtype.itemsize for step in each.strides])
-                         for each in map(self.layouts.__getitem__, self.traced.asked)]
-        return found
+        return self.traced.planned(self.plan, run)._replace(layouts=[
+            tuple([at(step, sizes) // each.dtype.itemsize for step in each.strides])
+            for each in map(self.layouts.__getitem__, self.traced.asked)])
 
 
 def paired(calls: Sequence[TracedCall], native: bool) -> tuple[Guard, Recipe]:

@@ -12,7 +12,7 @@ from ..program import constants
 from ..program.expressions import Expression
 from ..program.formulas import Formulas
 from ..program.lines import Program, Value
-from ..program.sizes import Use, Uses
+from ..program.sizes import Use
 from ..program.stand_in_numbers import STAND_INS
 from ..program.stand_ins import let_go
 from ..reach import kinds
@@ -20,6 +20,7 @@ from ..reach.changes import Effect, Whole
 from ..reach.places import Step
 from ..repeat.recipe import Recipe
 from ..trace.backward_plans import TracedBackward
+from ..trace.describing import Description
 from ..trace.results import Left
 from .pairing import TracedProgram
 
@@ -43,14 +44,15 @@ class TracedCall(NamedTuple):
     uses: list[Use]
 
 
-def traced_call(guard: Guard, recipe: Recipe, traced: tuple[Any, tuple[int, ...]], backs: list[TracedBackward],
-                places: dict[int, int], left: Left, effects: list[Effect], result: TensorBase,
-                formulas: Formulas | None, uses: Uses) -> TracedCall:
+def traced_call(call: Description, places: dict[int, int], effects: list[Effect], result: TensorBase) -> TracedCall:
     """What is needed of a traced call that has returned `result`. It holds no memory of the arguments."""
+    program, backs, recipe, left, uses = call.program, call.backs, call.recipe, call.left, call.recording.uses
+    assert recipe is not None
+    assert left is not None
+    assert uses is not None
     views = [view._grad_meta.replay for view in left.views]
-    program, given = traced
     values = [value.copied() for value in program.values]
-    others = {*given, *[number for back in backs for number in back.given]}
+    others = {*places, *[number for back in backs for number in back.given]}
     let_go(values, {value.number for value in values if value.source != "line"} - others)
     _keep_numbers(values, [program, *[back.program for back in backs]])
     # Gradients of gradients are for the sizes of one traced call.
@@ -58,8 +60,8 @@ def traced_call(guard: Guard, recipe: Recipe, traced: tuple[Any, tuple[int, ...]
     memory = {} if recipe.prepare is None else {id(array): i for i, array in enumerate(recipe.prepare.operands)}
     operands = sorted([value.number for value in values if id(value.like) in memory and value.source == "outside"],
                       key=lambda number: memory[id(values[number].like)])
-    return TracedCall(guard, recipe, TracedProgram(program._replace(values=values), given), backs, places,
-                      left_behind(left, effects, result), views, operands, formulas, uses.noted)
+    return TracedCall(call.guard, recipe, TracedProgram(program._replace(values=values), tuple(places)), backs, places,
+                      left_behind(left, effects, result), views, operands, call.formulas, uses.noted)
 
 
 def _keep_numbers(values: list[Value], programs: list[Program]) -> None:

@@ -21,7 +21,7 @@ from ..program.lines import Program
 from ..program.sizes import Uses
 from ..program.undoing import Undo
 from ..reach.items import Item
-from ..repeat.recipe import Backward
+from ..repeat.outside import Backward
 from ..repeat.second_passes import SecondPasses
 from .below_levels import stand
 from .graph_copies import graph_of, second_passes
@@ -83,7 +83,7 @@ class TracedBackward(NamedTuple):
         layouts = [steps(values[number].like) for number in self.asked]
         every = {*range(len(self.asked))}                  # for a gradient of zeros, which is there all the same
         depends = [sources or every for sources in effects.sources_of(self.program, self.asked)]
-        return Backward(backward, self.recorded, [first + i for i in places], self.leaves, watched, fixed, depends,
+        return Backward(self.recorded, backward, [first + i for i in places], watched, self.leaves, fixed, depends,
                         layouts, self.before, self.frees, self.second)
 
 

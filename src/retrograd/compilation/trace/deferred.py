@@ -7,7 +7,6 @@ earlier, or writes memory, all calls that were put off are made first. So nobody
 
 from __future__ import annotations
 
-import contextvars
 import weakref
 from collections.abc import Sequence
 from threading import RLock
@@ -23,7 +22,7 @@ from ...ops.creation import new_full
 from ...ops.framework import Op, called_as_ufunc
 from ...ops.reductions import mean_all, sum_all
 from ..execution.numpy_code import NumPyCode
-from ..execution.plan import planned
+from ..execution.plan import planned, quiet
 from ..passes.effects import draws_numbers, takes_all_numbers
 from ..passes.fusing import ALSO_ELEMENTWISE, LONGEST
 from ..program.lines import Line, Program, Ref, Value, last_uses
@@ -101,13 +100,12 @@ class Deferred:
             wanted = {number: array for number, ref in self._memory.values() if (array := ref()) is not None}
             lines = _needed(self._lines, wanted)
             size = sum([self.values[number].like.nbytes for line in lines for number in line.results])
-            quiet = contextvars.Context()                  # one of its own, since kernels enter that of the thread
-            quiet.run(np.seterr, all="ignore")
+            context = quiet()
             way = self._planned if last and size >= PLANNED and len(lines) <= LONGEST else _one_by_one
             try:
-                quiet.run(way, lines, given, wanted)
+                context.run(way, lines, given, wanted)
             except Exception:                              # such as MemoryError
-                quiet.run(_one_by_one, lines, given, wanted)
+                context.run(_one_by_one, lines, given, wanted)
                 self._forget()
                 raise
             self._forget()                                 # not after an interrupt: the end of the trace makes them

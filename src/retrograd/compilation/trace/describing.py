@@ -12,12 +12,13 @@ from ...tensors.recording.hooks import retain
 from ...tensors.state.base import note_layout
 from ..execution.plan import Plan, again, planned
 from ..guards.guard import make as make_guard
-from ..program.formulas import Formulas
+from ..program.formulas import Formulas, Maker
 from ..program.lines import Program
 from ..reach.changes import Changes, changes
 from ..reach.items import CONTAINER
 from ..repeat.branches import way_back
-from ..repeat.recipe import Backward, Recipe
+from ..repeat.outside import Backward
+from ..repeat.recipe import Recipe
 from .backward_plans import Rehearsal, TracedBackward
 from .known_tensors import KnownTensors
 from .leaving import leaving
@@ -42,9 +43,9 @@ class Description:
         self.plans: list[Plan] = []
         self.traced_call: Any = None
         self._arrays: list[Array] = []                     # the results of this run, and what its backward pass needs
-        self._program: Any = None                          # of the call
-        self._back: list[TracedBackward] = []              # the backward passes of its results
-        self._formulas: Formulas | None = None             # of the numbers that it makes
+        self.program: Any = None                           # of the call
+        self.backs: list[TracedBackward] = []              # the backward passes of its results
+        self.formulas: Formulas | None = None              # of the numbers that it makes
 
     def make(self, result: Any) -> None:
         """Make the recipe. If something stands against it, the tape is given up."""
@@ -78,8 +79,7 @@ class Description:
         self.recipe = recipe
         if self.recording.uses is not None and not self.recording.below.used:
             self.traced_call = reached("compilation.sized.traced_calls").traced_call(
-                self.guard, recipe, (self._program, tuple(known.given)), self._back, known.given, left,
-                changed.effects, result, self._formulas, self.recording.uses)
+                self, known.given, changed.effects, result)
         return None
 
     def _changed(self) -> tuple[Changes, set[int], str | None]:
@@ -116,14 +116,14 @@ class Description:
         lines, outputs = [*tape.lines], [tensor._array.number for tensor in made]
         held = tape.alive(), self.recording.below.owners()           # the backward pass frees none of them
         rehearsal = Rehearsal(self.recording, known, outputs)
-        self._back = rehearsal.trace(made, left.views)
+        self.backs = rehearsal.trace(made, left.views)
         if tape.reason is not None:
             return None
-        saved = [number for back in self._back for number in back.saved]
+        saved = [number for back in self.backs for number in back.saved]
         numbers = [*outputs, *saved, *[array.number for array in self.recording.numbers.arrays()]]
         self._arrays = self.recording.below.arrays(numbers, held[0])
-        self._program = Program(tape.values, lines, tape.inputs, numbers)
-        plan = planned(self._program, [*known.given], native)
+        self.program = Program(tape.values, lines, tape.inputs, numbers)
+        plan = planned(self.program, [*known.given], native)
         others = [*self.recording.rates.arrays(), *self.recording.numbers.operands.memory]
         if not known.are_steady(plan, others):
             tape.give_up("the program uses the memory behind a view, which may be another in each call")
@@ -131,15 +131,15 @@ class Description:
         self.plans = [plan]
         recipe = Recipe([known.given[number] for number in plan.given], plan, len(made))
         recipe.site = self.site
-        self._formulas = self.recording.numbers.formulas(len(outputs) + len(saved), len(self.guard.inputs))
-        recipe.numbers = None if self._formulas is None else self._formulas.for_sizes(0)()
+        self.formulas = self.recording.numbers.formulas(len(outputs) + len(saved), len(self.guard.inputs))
+        recipe.numbers = None if self.formulas is None else Maker(self.formulas)
         if not self._find_way_back(recipe, known):
             return None
         self.recording.counts.note(recipe, self.call.before, lines, known.given)
         self.recording.counts.note_results(recipe, made)
         if rehearsal.spent:
-            recipe.backward.append(Backward(None, rehearsal.spent, [], [], [], [], [], []))
-        recipe.backward += map(self._outside, self._back)
+            recipe.backward.append(Backward(rehearsal.spent))
+        recipe.backward += map(self._outside, self.backs)
         return recipe
 
     def _find_way_back(self, recipe: Recipe, known: KnownTensors) -> bool:
@@ -147,7 +147,7 @@ class Description:
         tape = self.recording.tape
         if self.recording.numbers.branches:
             values = {item.number: tape.outside(item.array).number for item in self.call.before.tensors()}
-            recipe.way_back = way_back(self._program, self.call.before, values, known.given)
+            recipe.way_back = way_back(self.program, self.call.before, values, known.given)
             if recipe.way_back is None:
                 tape.give_up("the program branches on a number, and writes memory whose tensor may be another one")
                 return False

@@ -111,7 +111,7 @@ def second_passes(tape: Tape, lines: list[Line], graph: Graph, known: KnownTenso
     values = tape.values
     made = [number for number in graph.values if values[number].source == "line"]
     program = Program(values, lines, tape.inputs, made)
-    written, program = effects.all_memory_written(program), program._replace(lines=_that_make(made, program))
+    written, program = effects.all_memory_written(program), program._replace(lines=effects.that_make(made, program))
     read = {number for line in program.lines for number in line.reads} | {*graph.values}
     outside = {values[number].memory for number in read} & {value.memory for value in values
                                                             if value.source == "outside"}
@@ -131,17 +131,6 @@ def second_passes(tape: Tape, lines: list[Line], graph: Graph, known: KnownTenso
     fixed = {number: values[number].like for number in graph.values
              if number not in places and values[number].source != "line"}
     return SecondPasses(graph, make, made, given, places, fixed, [values[number].like for number in others])
-
-
-def _that_make(made: list[int], program: Program) -> list[Line]:
-    """The lines that some values need."""
-    values, live, kept = program.values, {program.values[number].memory for number in made}, []
-    for line in reversed(program.lines):
-        touched = {values[number].memory for number in line.results} | effects.memory_written(line, values)
-        if touched & live:
-            live |= {values[number].memory for number in line.reads} | touched
-            kept.append(line)
-    return kept[::-1]
 
 
 def _run(program: Program, given: list[int], native: bool) -> Callable[..., tuple[Array, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..program.sizes import SizeFloat, SizeInt, plain
+from ..program.sizes import SizeFloat, SizeInt, plain, with_parts
 from ..reach.appended import Grown
 from ..reach.items import CONTAINER, SET, Item
 from ..reach.state import walk
@@ -37,9 +37,7 @@ def _numbered(value: Any, number: Callable[[int], Any]) -> Any:
         return type(value)(map(plain, value)) if _has_size(value) else value
     if not isinstance(value, tuple):
         return plain(value) if type(value) is SizeFloat else value
-    parts = [_numbered(part, number) for part in value]
-    same = all([new is old for new, old in zip(parts, value, strict=True)])
-    return value if same else tuple.__new__(type(value), parts)
+    return with_parts(value, [_numbered(part, number) for part in value])
 
 
 def _make_plain(items: list[Item], number: Callable[[int], Any]) -> None:

@@ -296,11 +296,7 @@ def _taken_apart(value: Sequence[TensorBase]) -> tuple[Iterable[Any], Callable[[
 
 def _found(item: Item) -> Make:
     """How a repetition finds a thing that existed before the call."""
-    steps: list[Any] = []
-    at: Item | None = item
-    while at is not None and not at.fixed and at.step.kind not in ("fixed", "function"):
-        steps.insert(0, at.step)
-        at = at.parent
+    at, steps = item.anchored()
     if at is not None and not at.fixed and at.step.kind != "function":
         raise Unknown(f"the program returns {item.words}")
     anchor = None if at is None else at.value

@@ -13,15 +13,14 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import F16, F32, F64, Array
+from ..thresholds import MASKED
 
-# Below this many elements np.where is as fast.
-_LARGE = 2048
 _BITS: dict[Any, Any] = {F16: np.dtype(np.int16), F32: np.dtype(np.int32), F64: np.dtype(np.int64)}
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
     """x if the condition holds, else y, as np.where. Either may be a Python number."""
-    if type(condition) is np.ndarray and condition.size >= _LARGE and condition.dtype.kind == "b":
+    if type(condition) is np.ndarray and condition.size >= MASKED and condition.dtype.kind == "b":
         dtype = getattr(x if type(x) is np.ndarray else y, "dtype", None)
         bits = _BITS.get(dtype)
         if bits is not None and _fits(x, dtype) and _fits(y, dtype):
@@ -32,7 +31,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 def where_into(out: Array, condition: Any, x: Any) -> Any:
     """Write x, an array of the dtype of `out` or a number that fits it, to where the condition is true."""
     bits = _BITS.get(out.dtype)
-    if bits is None or out.size < _LARGE or not out.flags.forc or not _fits(x, out.dtype):
+    if bits is None or out.size < MASKED or not out.flags.forc or not _fits(x, out.dtype):
         np.copyto(out, x, where=condition, casting="unsafe")
     else:
         whole = out.view(bits)
@@ -89,12 +88,12 @@ def _is_zero(x: Any) -> bool:
 
 def taken(x: Array, mask: Array) -> Any:
     """The elements where the mask is true: x[mask]. The mask has the shape of `x`."""
-    return x.reshape(-1).take(np.flatnonzero(mask)) if x.size >= _LARGE else x[mask]
+    return x.reshape(-1).take(np.flatnonzero(mask)) if x.size >= MASKED else x[mask]
 
 
 def write(out: Array, mask: Array, values: Any) -> None:
     """Write values of the dtype of `out`, or a single value, to where the mask is true. The mask has the same shape."""
-    if out.size < _LARGE or not out.flags.c_contiguous:
+    if out.size < MASKED or not out.flags.c_contiguous:
         out[mask] = values
     elif np.size(values) == 1:
         where_into(out, mask, values if isinstance(values, (int, float)) else values.reshape(()))

@@ -1,7 +1,7 @@
 """Elementwise functions of large arrays: in parts on several threads, and in blocks.
 
 A number of the result depends only on the numbers in its own place, so the parts together have the bits of one call.
-Callers compare the size of an array with `LARGE` first, so small arrays pay nothing else.
+Callers compare the size of an array with `PARTS` first, so small arrays pay nothing else.
 """
 
 from __future__ import annotations
@@ -15,12 +15,7 @@ import numpy as np
 
 from ...foundations.dtypes import F32, F64, Array
 from ..native import threads
-
-# The number of elements from which on parts can be worth it.
-LARGE = 1 << 15
-# How many elements of a formula are computed at a time, so that its temporaries stay in a cache. Threads meet at the
-# interpreter's lock between the calls, so smaller blocks are slower. From _FAR bytes on, blocks pay on one thread too.
-_BLOCK, _FAR = 1 << 17, 1 << 24
+from ..thresholds import FORMULA_BLOCK, FORMULA_FAR_BYTES, MOVED_COST
 
 # Nanoseconds for each byte of the result: of the function, and of its derivative, which is 0 if it is not a formula.
 _COSTS: dict[np.ufunc, tuple[float, float]] = {
@@ -32,10 +27,8 @@ _COSTS: dict[np.ufunc, tuple[float, float]] = {
 }
 
 
-# Derivatives that are one ufunc of the cotangent and of a saved value, by kernel. Sums and products take a third of the
-# time _MOVED, but from a million floats on two threads gain: a product went from 141 to 95 us.
+# Derivatives that are one ufunc of the cotangent and of a saved value, by kernel.
 _SINGLE: dict[Any, np.ufunc] = {np.multiply: np.multiply, np.exp: np.multiply, np.log: np.divide}
-_MOVED = 0.125
 # The costs of the derivatives of kernels that are formulas.
 _RULES: dict[Any, float] = {ufunc: cost for ufunc, (_, cost) in _COSTS.items() if cost}
 
@@ -49,7 +42,7 @@ def in_parts(kernel: Any) -> Callable[..., Any] | None:
 def rule_in_parts(kernel: Callable[..., Any], rule: Callable[..., Any]) -> Callable[..., Any]:
     """The function that applies a rule of an elementwise operator with this kernel to a large cotangent."""
     if kernel in _SINGLE:
-        return partial(_called, _SINGLE[kernel], _MOVED)
+        return partial(_called, _SINGLE[kernel], MOVED_COST)
     cost = _RULES.get(kernel)
     return rule if cost is None else partial(in_blocks, rule, cost)
 
@@ -74,19 +67,19 @@ def _called(ufunc: np.ufunc, cost: float, *arrays: Any, out: Array | EllipsisTyp
 
 
 # The sum of two large arrays, written to `out`, which may be one of them.
-add = partial(_called, np.add, _MOVED)
+add = partial(_called, np.add, MOVED_COST)
 
 
 def in_blocks(formula: Callable[..., Any], cost: float, x: Array, *others: Any) -> Any:
     """`formula(x, *others)`, a formula with temporaries of arrays and options, of a cost for each byte of x."""
     arrays = [x, *[a for a in others if type(a) is np.ndarray]]
-    if not (_shared(x, cost) or x.nbytes >= _FAR) or not _alike(arrays):
+    if not (_shared(x, cost) or x.nbytes >= FORMULA_FAR_BYTES) or not _alike(arrays):
         return formula(x, *others)
     result = np.empty(x.shape, x.dtype)
     whole, *flat = (a.reshape(-1) if type(a) is np.ndarray else a for a in (result, x, *others))
 
     def work(start: int, stop: int) -> None:
-        for block in threads.blocks(start, stop, _BLOCK):
+        for block in threads.blocks(start, stop, FORMULA_BLOCK):
             whole[block] = formula(*[a[block] if type(a) is np.ndarray else a for a in flat])
 
     threads.in_parts(work, whole.size, cost * x.nbytes)

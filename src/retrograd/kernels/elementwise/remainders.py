@@ -15,11 +15,9 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import F32, F64, Array
+from ..thresholds import REMAINDERS, REMAINDERS_PIECE
 from .choosing import signed, where
 
-# Below this many elements NumPy's own loops are as fast.
-_FEW = 256
-_PIECE = 16384
 # Quotients below this have exact products in the steps below, and are exact in single precision themselves.
 _MODERATE = 2.0 ** 24
 _UPPER_HALF = np.array(-1 << 27, np.int64)                  # the first 26 bits of a significand
@@ -32,12 +30,12 @@ def _in_pieces(kernel: Callable[..., Any]) -> Callable[..., Any]:
     def call(x: Array, y: Array, out: Array | EllipsisType) -> Any:
         one = not y.ndim
         alike = one or (y.shape == x.shape and y.flags.c_contiguous)
-        if x.size <= 2 * _PIECE or not x.flags.c_contiguous or not alike:
+        if x.size <= 2 * REMAINDERS_PIECE or not x.flags.c_contiguous or not alike:
             return kernel(x, y, out)
         result = np.empty_like(x)
         flat, dividend, divisor = result.reshape(-1), x.reshape(-1), y if one else y.reshape(-1)
-        for start in range(0, x.size, _PIECE):
-            piece = slice(start, start + _PIECE)
+        for start in range(0, x.size, REMAINDERS_PIECE):
+            piece = slice(start, start + REMAINDERS_PIECE)
             kernel(dividend[piece], y if one else divisor[piece], flat[piece])
         return result if out is ... else np.positive(result, out=out)
 
@@ -86,7 +84,7 @@ def _beyond(rest: Array, y: Array) -> Any:
 def _whole_and_rest(x: Array, y: Array) -> tuple[Any, Any] | None:
     """The quotient rounded towards 0, in float64, and the remainder. None if the exact method does not apply."""
     dtype = x.dtype
-    if x.size < _FEW or y.dtype is not dtype or (dtype is not F32 and dtype is not F64):
+    if x.size < REMAINDERS or y.dtype is not dtype or (dtype is not F32 and dtype is not F64):
         return None
     if dtype is F32:
         x, y = x.astype(F64), y.astype(F64)                 # float64 holds the product with a moderate number exactly

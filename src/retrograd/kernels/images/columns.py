@@ -16,17 +16,17 @@ from numpy.lib.stride_tricks import as_strided
 
 from ...foundations.dtypes import Array
 from ..native import blas, threads
+from ..thresholds import (
+    COLUMNS_BLOCK_BYTES,
+    COLUMNS_COPIED,
+    COLUMNS_KEPT_BYTES,
+    COLUMNS_PLACES,
+    COLUMNS_POSITIONS,
+    COLUMNS_PRODUCT_COST,
+)
 
 Sizes = tuple[int, ...]
 Taps = tuple[tuple[tuple[slice, ...], tuple[slice, ...]], ...]
-# How many output positions a product should have at least; how many bytes of columns of several samples are made at a
-# time; and how long a multiplication takes in nanoseconds, including the work around it.
-_POSITIONS, _BLOCK, _PRODUCT = 1024, 1 << 22, 0.04
-# If a kernel has at most _PLACES places and its columns at least _LARGE elements, the columns are copied place by
-# place. Otherwise the input is padded with zeros first.
-_PLACES, _LARGE = 8, 1 << 14
-# How many bytes of columns may be kept for the next call of the same geometry.
-_KEPT = 1 << 19
 
 
 class Window(NamedTuple):
@@ -121,7 +121,7 @@ class Columns:
             window, outputs, place = self._by_rows(window, outputs, place)
         if not any(window.padding):
             self.sliding, self.pieces = (window, outputs), [(place, ...)]
-        elif math.prod(window.kernel) > _PLACES or place.size < _LARGE:
+        elif math.prod(window.kernel) > COLUMNS_PLACES or place.size < COLUMNS_COPIED:
             padded = np.zeros((count, groups, inner, *[n + 2 * p for n, p in zip(sizes, window.padding)]), dtype)
             self.nbytes += padded.nbytes
             self.pieces = [(padded[last(tuple([slice(p, p + n) for n, p in zip(sizes, window.padding)]))], ...)]
@@ -178,7 +178,7 @@ def in_blocks(kind: Callable[..., Any], x: Array, start: int, stop: int, size: i
         yield i, count, makers[count](x[i:i + count])
     for count, maker in makers.items():
         kept = _kept(kind, count, x.shape[1:], x.dtype, *geometry)
-        if maker.nbytes <= _KEPT and len(kept) < threads.available():
+        if maker.nbytes <= COLUMNS_KEPT_BYTES and len(kept) < threads.available():
             kept.append(maker)
 
 
@@ -203,9 +203,9 @@ def blocks(samples: int, positions: int, rows: int, inner: int, groups: int, ite
     is 0 if threads cannot share the work.
     """
     cost = cost_in_threads(samples, positions * rows * inner * groups)
-    merged = positions < _POSITIONS
-    size = (-(-_POSITIONS // max(1, positions)) if merged else
-            _BLOCK // (max(rows, inner) * positions * groups * itemsize))
+    merged = positions < COLUMNS_POSITIONS
+    size = (-(-COLUMNS_POSITIONS // max(1, positions)) if merged else
+            COLUMNS_BLOCK_BYTES // (max(rows, inner) * positions * groups * itemsize))
     if cost:
         samples = -(-samples // threads.available())
     size = max(1, min(samples, size))
@@ -214,7 +214,7 @@ def blocks(samples: int, positions: int, rows: int, inner: int, groups: int, ite
 
 def cost_in_threads(samples: int, products: int) -> float:
     """The nanoseconds that so many multiplications for each sample take, or 0 if threads cannot share the work."""
-    cost = samples * products * _PRODUCT
+    cost = samples * products * COLUMNS_PRODUCT_COST
     alone = threads.available() == 1 or samples < 2 or cost < 2 * threads.ENOUGH or not blas.can_be_alone()
     return 0 if alone else cost
 

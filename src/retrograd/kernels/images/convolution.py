@@ -30,11 +30,9 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import F16, F32, Array
+from ..thresholds import COLUMNS_STRIP_BYTES
 from . import samples_last
 from .columns import Columns, Sizes, Taps, Window, blocks, in_blocks, last, matrices, over_samples
-
-# How many bytes of columns of one sample are made at a time.
-_STRIP = 1 << 23
 
 
 def convolution(x: Array, weight: Array, bias: Array | None, stride: Sizes, padding: Sizes, dilation: Sizes,
@@ -232,7 +230,7 @@ def _spread_by_strips(g: Array, weight: Array, bias: Any, window: Window, result
 def _strips(window: Window, outputs: Sizes, channel: int) -> list[tuple[int, int]]:
     """Ranges of the first dimension whose columns are small enough. Empty if no division is needed."""
     row = channel * math.prod(window.kernel) * math.prod(outputs[1:])
-    count = max(1, _STRIP // max(1, row))
+    count = max(1, COLUMNS_STRIP_BYTES // max(1, row))
     if window.trivial or count >= outputs[0]:
         return []
     return [(a, min(a + count, outputs[0])) for a in range(0, outputs[0], count)]

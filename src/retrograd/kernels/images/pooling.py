@@ -16,14 +16,9 @@ import numpy as np
 
 from ...foundations.dtypes import F16, F32, Array
 from ..layout import beside_channels
+from ..thresholds import POOLED_IMAGE, POOLED_IMAGES, POOLED_ROW, POOLED_SUMS
 
 Sizes = tuple[int, ...]
-# If a row has at most _NARROW windows, an image at most _SMALL elements, and there are at least _MANY images, the
-# images are moved to the last dimension before the search for maxima. NumPy takes long to begin a short run: for 2048
-# images of 6 x 6, the search took 0.26 ms as the images lie, and takes 0.16 ms with this copy.
-_NARROW, _SMALL, _MANY = 6, 256, 64
-# Rows of at most so many sums are added by columns: a run for each column of all rows, not one for each row.
-_SHORT = 8
 
 
 class Span(NamedTuple):
@@ -104,7 +99,8 @@ def max_pool(x: Array, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: S
     """
     windows = spans(x.shape, kernel, stride, padding, dilation, ceil_mode)
     images, sizes = x.shape[:x.ndim - len(kernel)], x.shape[x.ndim - len(kernel):]
-    narrow = windows[-1].outputs <= _NARROW and math.prod(sizes) <= _SMALL and math.prod(images) >= _MANY
+    narrow = windows[-1].outputs <= POOLED_ROW and (
+        math.prod(sizes) <= POOLED_IMAGE and math.prod(images) >= POOLED_IMAGES)
     whole = _turned(x, math.prod(sizes)).reshape(*sizes, -1) if narrow else x
     values, taps = _maxima(whole, windows, False, narrow)
     if x.dtype.kind == "f" and np.isnan(values).any():
@@ -288,7 +284,7 @@ def _sums_of_tiles(x: Array, back: int, span: Span) -> Any:
     inner = math.prod(x.shape[axis + 1:])
     result = np.empty((*x.shape[:axis], span.outputs, *x.shape[axis + 1:]), x.dtype)
     parts, total = x.reshape(-1, count, inner), result.reshape(-1, inner)
-    if 1 < inner <= _SHORT:
+    if 1 < inner <= POOLED_SUMS:
         parts, total = parts.T, total.T
         sums = np.empty(total.shape, x.dtype)
     else:

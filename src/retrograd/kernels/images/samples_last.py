@@ -20,30 +20,32 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ...foundations.dtypes import Array
+from ..thresholds import (
+    COLLIDING_BYTES,
+    QUICK_PRODUCT,
+    QUICK_PRODUCT_SAMPLES,
+    SAMPLES_LAST_BLOCK,
+    SAMPLES_LAST_BLOCK_BYTES,
+    SAMPLES_LAST_BLOCK_POSITIONS,
+    SAMPLES_LAST_POSITIONS,
+    SAMPLES_LAST_ROW,
+)
 from .columns import Sizes, Window, cost_in_threads, in_blocks, over_samples
-
-# At most so many positions; at least so many numbers in a row of positions of all samples of a block; how many samples
-# and positions a block should have; and how many bytes its rows of the input may take.
-_SMALL, _WIDE, _SAMPLES, _POSITIONS, _BLOCK = 200, 64, 32, 1024, 1 << 22
-# If samples are a multiple of so many bytes apart, they take the same places in the cache.
-_COLLISION = 512
-# OpenBLAS computes products of fewer multiplications without copies of the factors: 0.75 times as long. Blocks of fewer
-# samples than _FEW take longer than that gains.
-_PRODUCT, _FEW = 10 ** 6, 12
 
 
 def block(shape: Sizes, weight: Sizes, window: Window, outputs: Sizes, itemsize: int) -> int:
     """How many samples to process at a time, or 0 if columns are faster. `shape` and `weight` are shapes."""
     positions, seen = math.prod(outputs), math.prod(weight[1:])
-    if (positions > _SMALL or weight[1] != shape[1] or seen < weight[0] or window.trivial
+    if (positions > SAMPLES_LAST_POSITIONS or weight[1] != shape[1] or seen < weight[0] or window.trivial
             or (window.dilation[0] > 1 and window.kernel[0] > 1)):
         return 0
     wide = positions // outputs[0]
     sample = (shape[2] + 2 * window.padding[0]) * seen // window.kernel[0] * wide * itemsize
-    size = min(shape[0], max(_SAMPLES, _POSITIONS // positions), _BLOCK // sample)
-    quick = _PRODUCT // (weight[0] * seen * wide)
-    size = min(size, quick) if quick >= _FEW else size
-    return -(-shape[0] // -(-shape[0] // size)) if size * wide >= _WIDE else 0
+    size = min(shape[0], max(SAMPLES_LAST_BLOCK, SAMPLES_LAST_BLOCK_POSITIONS // positions),
+               SAMPLES_LAST_BLOCK_BYTES // sample)
+    quick = QUICK_PRODUCT // (weight[0] * seen * wide)
+    size = min(size, quick) if quick >= QUICK_PRODUCT_SAMPLES else size
+    return -(-shape[0] // -(-shape[0] // size)) if size * wide >= SAMPLES_LAST_ROW else 0
 
 
 def adjoint_block(shape: Sizes, weight: Sizes, window: Window, sizes: Sizes, itemsize: int) -> int:
@@ -86,9 +88,9 @@ class _Rows:
 
 def samples_last(x: Array) -> Any:
     """Samples (n, C, first, ...) as a view (first, C, ..., n), from which it is fast to copy."""
-    if x.strides[0] % _COLLISION == 0:
+    if x.strides[0] % COLLIDING_BYTES == 0:
         apart = x[0].size
-        room = np.empty((len(x), apart + _COLLISION // 8 // x.itemsize), x.dtype)[:, :apart]
+        room = np.empty((len(x), apart + COLLIDING_BYTES // 8 // x.itemsize), x.dtype)[:, :apart]
         room[...] = x.reshape(len(x), apart)
         x = room.reshape(x.shape)
     return x.transpose(2, 1, *range(3, x.ndim), 0)

@@ -12,9 +12,8 @@ import numpy as np
 
 from ...foundations.dtypes import I64, Array
 from ..native.threads import in_parts
+from ..thresholds import ARGSORT
 
-# Below this many elements a plain argsort is as fast.
-FEW = 512
 _LOW = (1 << 32) - 1
 
 
@@ -22,7 +21,7 @@ def order(x: Array, dim: int, descending: bool = False) -> Any:
     """The indices that sort `x` along `dim`. Equal elements keep their order."""
     if x.ndim == 0:
         return np.zeros((), I64)
-    if x.size < FEW or x.shape[dim] < 2:
+    if x.size < ARGSORT or x.shape[dim] < 2:
         if not descending:
             return x.argsort(dim, kind="stable")
         backwards = (slice(None),) * dim + (slice(None, None, -1),)
@@ -91,7 +90,7 @@ def first_few(x: Array, k: int, dim: int, largest: bool) -> Any:
     If several elements equal the last of the k, any of them may be chosen.
     """
     n = x.shape[dim]
-    if x.size < FEW or 4 * k > n or not k:
+    if x.size < ARGSORT or 4 * k > n or not k:
         return order(x, dim, largest)[(slice(None),) * dim + (slice(k),)]
     last = dim == x.ndim - 1
     lines = np.ascontiguousarray(x if last else np.moveaxis(x, dim, -1))

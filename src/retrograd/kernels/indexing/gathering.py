@@ -17,9 +17,8 @@ from ...foundations.dtypes import Array, Shape
 from ...foundations.errors import noted
 from ..elementwise.choosing import taken, where, where_into, write
 from ..layout import row_by_row
+from ..thresholds import GATHERED, GATHERED_BLOCK
 from .indexing import put_into
-
-_BLOCK, _FEW = 1 << 16, 1 << 14
 
 # Element by element along one dimension
 
@@ -35,12 +34,12 @@ def places(index: Array, shape: Shape, dim: int) -> Iterator[tuple[Any, Any]]:
     if index.ndim < 2 or not index.size:
         return
     step = math.prod(shape[dim + 1:])
-    if index.size <= _FEW:
+    if index.size <= GATHERED:
         yield ..., _few_places(index, shape, dim)
         return
     base = _offsets(index.shape, shape, dim)
     count = len(index)
-    height = min(max(_BLOCK * count // index.size, 1), count)
+    height = min(max(GATHERED_BLOCK * count // index.size, 1), count)
     buffer = np.empty((height, *index.shape[1:]), np.int64)
     for start in range(0, count, height):
         rows = slice(start, min(start + height, count))
@@ -79,7 +78,7 @@ def gather(x: Array, index: Array, dim: int) -> Any:
         return np.zeros(index.shape, x.dtype)
     if not (x.ndim and index.ndim):
         return x.reshape(-1)[index.reshape(-1)].reshape(index.shape)
-    if index.ndim > 1 and index.size <= _FEW:
+    if index.ndim > 1 and index.size <= GATHERED:
         return x.reshape(-1).take(_few_places(index, x.shape, dim))
     flat, out = x.reshape(-1), np.empty(index.shape, x.dtype)
     for rows, block in places(index, x.shape, dim):

@@ -15,10 +15,9 @@ import numpy as np
 from ...foundations.dtypes import Array, Shape
 from ..elementwise import choosing
 from ..networks.adding_rows import add_rows
+from ..thresholds import ADDED_AT, PLACED_BLOCK
 
-_BLOCK = 1 << 15
 _UNSIGNED = np.dtype(np.uint64)
-_FEW = 1 << 10                          # up to this many elements, `np.add.at` is the fastest way
 
 
 def overlaps(view: Array) -> bool:
@@ -176,7 +175,7 @@ def put_into(out: Array, values: Array, indices: Sequence[Any], accumulate: bool
             choosing.write(out, indices[-1], values)
         elif accumulate and only_mask:
             out[_key(indices)] += values
-        elif accumulate and values.size <= _FEW:
+        elif accumulate and values.size <= ADDED_AT:
             np.add.at(out, _key(indices), values)
         elif accumulate:
             add_at(out, expanded(indices), values)
@@ -262,7 +261,7 @@ def _add_along(out: Array, index: Array, values: Array, dim: int) -> None:
     if before == 1:
         add_rows(table[0], rows, values[0])
         return
-    height = min(max(_BLOCK // values[0].size, 1), before)
+    height = min(max(PLACED_BLOCK // values[0].size, 1), before)
     rows = np.arange(height)[:, None] * n + rows
     for start in range(0, before, height):
         block = values[start:start + height]

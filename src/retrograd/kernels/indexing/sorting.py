@@ -13,7 +13,8 @@ import numpy as np
 from ...foundations.dtypes import F32, I64, Array, refuse
 from ..layout import empty_as
 from ..reductions import nonempty
-from .argsort import FEW, at_rank, first_few, order
+from ..thresholds import ARGSORT
+from .argsort import at_rank, first_few, order
 from .gathering import gather, gather_backward
 
 
@@ -66,7 +67,7 @@ def _at_rank(x: Array, rank: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     if x.ndim == 0:
         return x.copy(), np.zeros((), I64)
     if x.size and isinstance(rank, int):
-        if x.size < FEW:
+        if x.size < ARGSORT:
             index = order(x, dim)[(*(slice(None),) * dim, slice(rank, rank + 1))]
             values = picked(index, x, dim, True)
         else:

@@ -15,14 +15,8 @@ import numpy as np
 from ...foundations.dtypes import Array
 from ..native import lapack
 from ..shape import tril, triu
+from ..thresholds import LU_ONE_BY_ONE, LU_PANEL, SWAPS_ONE_BY_ONE
 from .triangular import adjoint, by_columns, solve_triangular
-
-# How many columns are eliminated one by one before one product updates the columns to their right.
-_PANEL = 32
-# Up to this many matrices are eliminated one by one.
-_FEW = 3
-# Up to this many lists of swaps are applied one by one.
-_MANY = 50
 
 
 def lu_factor(a: Array) -> tuple[Any, Any, Any]:
@@ -47,9 +41,9 @@ def _lu_factor(a: Array) -> tuple[Any, Any, Any]:
     lu = np.array(a, order="C").reshape(math.prod(stack), m, n)
     pivots = np.empty((len(lu), count), np.int32)
     if lu.size:
-        for start in range(0, count, _PANEL):
-            stop = min(start + _PANEL, count)
-            if len(lu) > _FEW:
+        for start in range(0, count, LU_PANEL):
+            stop = min(start + LU_PANEL, count)
+            if len(lu) > LU_ONE_BY_ONE:
                 _eliminate(lu, pivots, start, stop)
             else:
                 for matrix, swaps in zip(lu, pivots, strict=True):
@@ -115,7 +109,7 @@ def row_order(pivots: Array, m: int) -> Any:
     """For each row of L @ U, the number of the row of the matrix that it equals."""
     *stack, count = pivots.shape
     swaps = pivots.reshape(math.prod(stack), count) - 1
-    if len(swaps) <= _MANY:
+    if len(swaps) <= SWAPS_ONE_BY_ONE:
         return np.array([_order(matrix, m) for matrix in swaps.tolist()], np.int64).reshape((*stack, m))
     every = np.arange(len(swaps))
     order = np.array(np.broadcast_to(np.arange(m), (len(swaps), m)))

@@ -13,18 +13,14 @@ import numpy as np
 
 from ...foundations.dtypes import F16, F32, I64, Array, Shape, promote_types
 from ..elementwise.arithmetic import factor
-
-# From this many elements on, the order of two matrices matters.
-_LARGE = 1 << 16
-# From this many elements on, the start of an `einsum` is worth its speed.
-_MANY = 1 << 12
+from ..thresholds import EINSUM_PRODUCT, TURNED_FACTOR
 
 
 def mm(x: Array, y: Array, out: Array | EllipsisType = ...) -> Any:
     """The product of two matrices, or of a matrix and a vector. For small ones `dot` takes a third of matmul's time."""
     if 0 in x.strides or 0 in y.strides:                 # NumPy does not hand repeated elements to the BLAS
         return np.ascontiguousarray(x).dot(np.ascontiguousarray(y))
-    if y.ndim == 2 and y.size > _LARGE and 4 * x.shape[0] <= y.shape[1] and y.flags.f_contiguous:
+    if y.ndim == 2 and y.size > TURNED_FACTOR and 4 * x.shape[0] <= y.shape[1] and y.flags.f_contiguous:
         # For a few rows and a large transposed matrix, such as a layer's weight, the BLAS takes up to twice as long for
         # x @ y as for y.T @ x.T.
         return np.ascontiguousarray(y.T.dot(x.T).T)
@@ -40,7 +36,7 @@ def bmm(x: Array, y: Array, out: Array | EllipsisType = ...) -> Any:
     if x.shape[-1] == 1 and x.shape[:-2] == y.shape[:-2] and x.dtype is y.dtype:
         if x.dtype.kind not in "fc":
             return np.multiply(x, y, out=..., order="C")
-        if x.size * y.shape[-1] < _MANY:
+        if x.size * y.shape[-1] < EINSUM_PRODUCT:
             found = np.multiply(x, y, out=..., order="C")
             return np.add(found, 0.0, out=found)           # a sum is never -0.0
         return np.einsum("...ij,...jk->...ik", x, y, order="C")

@@ -10,11 +10,7 @@ import numpy as np
 from ...foundations.dtypes import Array, dtype as torch_dtype, require
 from ..elementwise.elementary import delivered, widened
 from ..rows import sums, sums_of_squares
-
-# How many differences of elements are held at a time, so that they stay in the cache.
-_BLOCK = 1 << 17
-# How many rows have their distances from all later rows computed together.
-_TOGETHER = 64
+from ..thresholds import DISTANCES_BLOCK, DISTANCES_ROWS
 
 
 def norm(x: Array, p: float, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
@@ -97,7 +93,7 @@ def cdist(x: Array, y: Array, p: float) -> Any:
     stack = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
     rows, columns, inner = x.shape[-2], y.shape[-2], x.shape[-1]
     result = np.empty((*stack, rows, columns), x.dtype)
-    step = max(1, _BLOCK // max(1, math.prod(stack) * columns * inner))
+    step = max(1, DISTANCES_BLOCK // max(1, math.prod(stack) * columns * inner))
     first, second = x.swapaxes(-1, -2)[..., None], np.ascontiguousarray(y.swapaxes(-1, -2))[..., None, :]
     for i in range(0, rows, step):
         result[..., i : i + step, :] = norms(first[..., i : i + step, :] - second, p)
@@ -120,8 +116,8 @@ def pdist(x: Array, p: float) -> Any:
     if rows < 2:
         return np.zeros(0, x.dtype)
     parts = []
-    for i in range(0, rows, _TOGETHER):
-        matrix = cdist(x[i : i + _TOGETHER], x[i:], p)
+    for i in range(0, rows, DISTANCES_ROWS):
+        matrix = cdist(x[i : i + DISTANCES_ROWS], x[i:], p)
         parts += [line[k + 1 :] for k, line in enumerate(matrix)]
     return delivered(np.concatenate(parts), ...)
 

@@ -9,12 +9,10 @@ import numpy as np
 from ...foundations.dtypes import Array
 from ...foundations.errors import LinAlgError
 from ..native import lapack
+from ..thresholds import LU_KEPT_ROWS
 from .factorizations import eigh, svd, svdvals
 from .lu import below_nans, lu_factor, lu_solve
 from .triangular import adjoint, by_columns, mT, solve_triangular
-
-# From this size on, the LU of a matrix is kept for the gradient. A smaller matrix is factored again.
-_KEPT = 48
 
 
 def det(a: Array) -> Any:
@@ -90,7 +88,7 @@ def solve_ex(a: Array, b: Array, left: bool, vector: bool) -> tuple[Any, Any, An
     if not left:
         a = mT(a)
     lu, pivots = np.empty((0, 0), a.dtype), np.empty(0, np.int32)
-    if a.ndim == 2 and len(a) >= _KEPT and (found := lapack.lu_factor(a)):
+    if a.ndim == 2 and len(a) >= LU_KEPT_ROWS and (found := lapack.lu_factor(a)):
         lu, pivots, info = below_nans(found[0]), *found[1:]
         x = lu_solve(lu, b, (pivots,), True, False)
     else:

@@ -9,18 +9,13 @@ import numpy as np
 
 from ...foundations.dtypes import Array
 from ..native import lapack
-
-# Systems up to _SMALL rows are not halved; the work of larger ones is mostly in products. Systems up to _BY_HAND rows
-# are always solved row by row, and up to _MANY_BY_HAND rows if there are many systems.
-_SMALL = 64
-_BY_HAND = 4
-_MANY_BY_HAND = 8
+from ..thresholds import TRIANGLE_BY_ROW, TRIANGLE_HALVED, TRIANGLES_BY_ROW
 
 
 def solve_triangular(a: Array, b: Array, upper: bool, left: bool, unitriangular: bool) -> Any:
     """The x of a @ x = b, or of x @ a = b if not `left`. Only the upper or lower triangle of `a` is read."""
     stack, n = lapack.common_stack(a, b), a.shape[-1]
-    together = n <= _MANY_BY_HAND and math.prod(stack) >= 2 * n     # a step for each row instead of each matrix
+    together = n <= TRIANGLES_BY_ROW and math.prod(stack) >= 2 * n     # a step for each row instead of each matrix
     if not together:
         found = lapack.solve_triangular(a, b, upper, left, unitriangular)
         if found is not None:
@@ -62,7 +57,7 @@ def adjoint(x: Array) -> Any:
 def _substitute(a: Array, x: Array, upper: bool, unit: bool) -> None:
     """Replace the right-hand sides `x` by the solutions."""
     n = a.shape[-1]
-    if n > _SMALL:
+    if n > TRIANGLE_HALVED:
         first, last = slice(n // 2), slice(n // 2, n)
         if upper:
             first, last = last, first
@@ -70,7 +65,7 @@ def _substitute(a: Array, x: Array, upper: bool, unit: bool) -> None:
         x[..., last, :] -= np.matmul(a[..., last, first], x[..., first, :])
         _substitute(a[..., last, last], x[..., last, :], upper, unit)
         return
-    if n <= _BY_HAND or not _by_lapack(a, x, upper, unit):
+    if n <= TRIANGLE_BY_ROW or not _by_lapack(a, x, upper, unit):
         _row_by_row(a, x, upper, unit)
 
 

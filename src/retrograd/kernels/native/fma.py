@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from ..thresholds import FMA_CHUNK
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy.typing takes a while to import
 
 Doubles = np.ndarray[Any, np.dtype[np.float64]]
 FloatT = TypeVar("FloatT", np.float32, np.float64)
 
-# A chunk of float64 that stays in the cache through two dozen steps.
-_CHUNK = 8192
 # Splits a double into two halves of 26 bits (Veltkamp).
 _SPLITTER = 2.0**27 + 1
 _LARGEST_FACTOR = 2.0**995
@@ -42,8 +42,8 @@ def multiply_add(x: NDArray[FloatT], scale: float, shift: float) -> NDArray[Floa
         x += offset
         return x
     fused = _float32_fused if x.dtype == np.float32 else multiply_add_arrays
-    for start in range(0, x.size, _CHUNK):
-        part = x[start : start + _CHUNK]
+    for start in range(0, x.size, FMA_CHUNK):
+        part = x[start : start + FMA_CHUNK]
         part[...] = fused(part.astype(np.float64), float(factor), float(offset))
     return x
 

@@ -15,12 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from ..thresholds import LIBM_CHUNK, LIBM_ONE_BY_ONE
+
 Doubles = np.ndarray[Any, np.dtype[np.float64]]
 
-# This many Python floats at a time come from the free list and a cache instead of new memory.
-_CHUNK = 4096
-# Up to this many numbers, a NumPy call with its guard against warnings takes longer.
-_FEW = 32
 _SAMPLES = 8192
 _GOLDEN_RATIO = (math.sqrt(5) - 1) / 2
 
@@ -34,14 +32,14 @@ class _Function:
 
 
     def __call__(self, x: Doubles) -> Doubles:
-        if x.size <= _FEW:
+        if x.size <= LIBM_ONE_BY_ONE:
             return self._by_math(x.ravel()).reshape(x.shape)
         if self._numpy_is_faithful:
             return self._by_numpy(x)
         flat = x.ravel()
         result = np.empty_like(flat)
-        for start in range(0, flat.size, _CHUNK):
-            result[start : start + _CHUNK] = self._by_math(flat[start : start + _CHUNK])
+        for start in range(0, flat.size, LIBM_CHUNK):
+            result[start : start + LIBM_CHUNK] = self._by_math(flat[start : start + LIBM_CHUNK])
         return result.reshape(x.shape)
 
     @cached_property

@@ -12,10 +12,11 @@ import numpy as np
 from ...foundations.dtypes import F32, F64, NARROW, Array, dtype as torch_dtype, refuse, require
 from ..elementwise.choosing import limited, signed, where, where_into
 from ..elementwise.elementary import sigmoid, widened
-from ..elementwise.parts import LARGE, in_blocks, note_rule
+from ..elementwise.parts import in_blocks, note_rule
 from ..random.drawing import unit64
 from ..random.twister import Twister
 from ..special.normal import twice_ndtr
+from ..thresholds import PARTS
 
 _ALL_BUT_FLOATS = "biuc"
 
@@ -32,7 +33,7 @@ def _of_floats(name: str, refused: str = _ALL_BUT_FLOATS, cost: float = 0.0,
         def call(x: Array) -> Any:
             refuse(x.dtype, name, refused)
             wide = widened(x)
-            out = kernel(wide) if x.size < LARGE else in_blocks(kernel, cost, wide)
+            out = kernel(wide) if x.size < PARTS else in_blocks(kernel, cost, wide)
             return out.astype(x.dtype, copy=False)
 
         if rule:
@@ -55,7 +56,7 @@ def elu(x: Array, alpha: float, scale: float, input_scale: float) -> Any:
     """scale * x, and scale * alpha * (exp(input_scale * x) - 1) if x is not positive."""
     refuse(x.dtype, "elu_cpu", _ALL_BUT_FLOATS)
     wide, options = widened(x), (alpha, scale, input_scale)
-    out = _elu(wide, *options) if x.size < LARGE else in_blocks(_elu, 0.3, wide, *options)
+    out = _elu(wide, *options) if x.size < PARTS else in_blocks(_elu, 0.3, wide, *options)
     return out.astype(x.dtype, copy=False)
 
 
@@ -93,7 +94,7 @@ def softplus(x: Array, beta: float, threshold: float) -> Any:
     """log(1 + exp(beta * x)) / beta, and x if beta * x is above the threshold."""
     refuse(x.dtype, "softplus_cpu", _ALL_BUT_FLOATS)
     wide = widened(x)
-    out = _softplus(wide, beta, threshold) if x.size < LARGE else in_blocks(_softplus, 0.4, wide, beta, threshold)
+    out = _softplus(wide, beta, threshold) if x.size < PARTS else in_blocks(_softplus, 0.4, wide, beta, threshold)
     return out.astype(x.dtype, copy=False)
 
 

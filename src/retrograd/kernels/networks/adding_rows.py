@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...foundations.dtypes import Array
+from ..thresholds import ADDED_ROWS_BLOCK
 from .rounds import Rounds
-
-_BLOCK = 1 << 15
 
 _PAIRED = {np.dtype(np.float32): np.complex64, np.dtype(np.float64): np.complex128}
 
@@ -22,7 +21,7 @@ def add_rows(table: Array, rows: Array, values: Array) -> None:
     if not values.size:
         return
     values = np.ascontiguousarray(values, table.dtype)
-    if table.shape[1] >= 32 and values.size >= _BLOCK and 4 * len(table) <= len(rows):
+    if table.shape[1] >= 32 and values.size >= ADDED_ROWS_BLOCK and 4 * len(table) <= len(rows):
         counts = np.bincount(rows, minlength=len(table))
         if int(counts.max()) <= values.size // 8000:         # a round costs some microseconds, even for few rows
             _add_in_rounds(table, rows, values, counts)
@@ -34,7 +33,7 @@ def add_rows(table: Array, rows: Array, values: Array) -> None:
     if width == 1:
         np.add.at(flat, rows, values.reshape(-1))
         return
-    height = max(_BLOCK // width, 1)
+    height = max(ADDED_ROWS_BLOCK // width, 1)
     columns, places = np.arange(width), np.empty((min(height, len(rows)), width), np.int64)
     for start in range(0, len(rows), height):
         block = values[start:start + height]

@@ -14,12 +14,10 @@ import numpy as np
 from ...foundations.dtypes import F64, Array
 from ..linalg.line_products import add_thin, by_row, row_dots
 from ..native.threads import blocks, in_parts
+from ..thresholds import CHANNEL_RUN, CHANNELS_BLOCK, CHANNELS_PASS_COST
 
-# Shorter runs bring no gain, because NumPy starts its loops again for each run. FAR bounds the square of a mean over
-# its deviation: beyond it, differences of sums lose digits.
-_LONG, FAR = 32, 15.0
-# How many elements of the second product are held, and the nanoseconds of a pass for each element.
-_BLOCK, _PASS = 1 << 18, 0.15
+# A bound of the square of a mean over its deviation: beyond it, differences of sums lose digits.
+FAR = 15.0
 
 
 def length_of_runs(x: Array, axes: tuple[int, ...], *factors: Any) -> int:
@@ -29,7 +27,7 @@ def length_of_runs(x: Array, axes: tuple[int, ...], *factors: Any) -> int:
         if axis not in axes or any(f is not None and f.shape[axis] != 1 for f in factors):
             break
         length *= x.shape[axis]
-    return length if length >= _LONG and x.size else 0
+    return length if length >= CHANNEL_RUN and x.size else 0
 
 
 def as_runs(factor: Array, x: Array, length: int) -> Any:
@@ -52,10 +50,11 @@ def sums_of_runs(x: Array, length: int, other: Array | None = None) -> Any:
     rows, found = x.reshape(-1, length), np.empty(x.size // length, x.dtype)
     if other is None:
         ones = np.ones(length, x.dtype)
-        in_parts(lambda a, b: np.copyto(found[a:b], by_row(rows[a:b], ones)), len(rows), x.size * _PASS)
+        in_parts(lambda a, b: np.copyto(found[a:b], by_row(rows[a:b], ones)), len(rows), x.size * CHANNELS_PASS_COST)
     else:
         others = other.reshape(-1, length)
-        in_parts(lambda a, b: np.copyto(found[a:b], row_dots(rows[a:b], others[a:b])), len(rows), x.size * _PASS)
+        in_parts(lambda a, b: np.copyto(found[a:b], row_dots(rows[a:b], others[a:b])), len(rows),
+                 x.size * CHANNELS_PASS_COST)
     return found.astype(F64).reshape(x.shape[:_lead(x, length)])
 
 
@@ -83,7 +82,7 @@ def scaled_runs(x: Array, length: int, scale: Array, shift: Array | None = None)
         if shift is not None:
             add_thin(ones, shift[:, start:stop], part)     # takes half as long as NumPy's broadcasting
 
-    in_parts(work, len(rows), x.size * 2 * _PASS)
+    in_parts(work, len(rows), x.size * 2 * CHANNELS_PASS_COST)
     return out
 
 
@@ -109,7 +108,7 @@ def _combined(g: Array, x: Array, factor: Array, slope: Array, level: Array, len
     """factor * g + slope * x + level."""
     out = np.empty(x.shape, x.dtype)
     rows, others, flat = (a.reshape(-1, length) for a in (g, x, out))
-    step, ones = max(1, _BLOCK // length), np.ones((1, length), x.dtype)
+    step, ones = max(1, CHANNELS_BLOCK // length), np.ones((1, length), x.dtype)
 
     def work(start: int, stop: int) -> None:
         ranges = blocks(start, stop, step)
@@ -119,7 +118,7 @@ def _combined(g: Array, x: Array, factor: Array, slope: Array, level: Array, len
             part += np.multiply(others[block], slope[block], out=spare[:len(part)])
             add_thin(ones, level[:, block], part)
 
-    in_parts(work, len(rows), x.size * 4 * _PASS)
+    in_parts(work, len(rows), x.size * 4 * CHANNELS_PASS_COST)
     return out
 
 

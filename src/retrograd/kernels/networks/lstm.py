@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import Array, Shape
+from ..thresholds import CACHED_WEIGHT_BYTES
 from .sequences import (
-    CACHED_BYTES,
     as_given,
     by_input,
     columns,
@@ -73,7 +73,7 @@ def projected_lstm_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: 
 def _walk(weight: Array, factors: Array, gates: Array, terms: Array, w_hr: Array | None,
           absent: dict[int, int]) -> None:
     """Compute the gates, the terms of the cells, the cells and the states, step by step."""
-    width, ready = terms.shape[1] // 3 if w_hr is None else len(w_hr), weight.nbytes > CACHED_BYTES
+    width, ready = terms.shape[1] // 3 if w_hr is None else len(w_hr), weight.nbytes > CACHED_WEIGHT_BYTES
     states, every, arriving = factors[:, -width:], gates[:-1, : len(weight)], factors
     if ready:
         np.matmul(weight[:, :-width], factors[:-1, :-width], every)

@@ -15,8 +15,6 @@ import numpy as np
 from ...foundations.dtypes import F16, F32, Array
 
 Sizes = tuple[int, ...] | None
-# A core keeps weights of up to this size in its cache from step to step.
-CACHED_BYTES = 1 << 20
 
 
 def computed(x: Array | None) -> Any:

@@ -18,13 +18,10 @@ from ...foundations.dtypes import F16, Array, refuse
 from ..elementwise.elementary import widened
 from ..linalg.line_products import by_row
 from ..native.threads import blocks, in_parts
-from ..rows import LARGE, extremes, sums as sums_over
+from ..rows import extremes, sums as sums_over
+from ..thresholds import ROWS, SOFTMAX_BLOCK, SOFTMAX_ROWS
 
 _add, _maximum, _minimum = np.add.reduce, np.maximum.reduce, np.minimum.reduce
-# Elements. Smaller blocks would stay in a nearer cache, but threads meet at the interpreter's lock between calls, and
-# lose more time there: with a quarter of this, each of two threads took half as long again.
-_BLOCK = 1 << 19
-_SMALL = 1 << 12
 _LOW, _HIGH = 1e-7, 1e7                                    # sums between these have lost no digits
 _TALLER = 1e30                                             # softmax divides by any sum from 1 up to this
 
@@ -45,7 +42,7 @@ def _in_pieces(work_on: Callable[..., None], dim: int, out: Array, *arrays: Any)
     """
     length, after = out.shape[dim], out.shape[dim + 1:]
     inner, ones = math.prod(after), None if after else np.ones(length, out.dtype)
-    step = max(1, _BLOCK // (length * inner))
+    step = max(1, SOFTMAX_BLOCK // (length * inner))
     shape = (-1, length, inner) if after else (-1, length)
     whole = [a.reshape(shape) for a in (out, *arrays)]
 
@@ -80,7 +77,7 @@ def _softmax_of_piece(out: Array, x: Array, total: Callable[[Any], Any]) -> None
 def softmax(x: Array, dim: int) -> Any:
     """exp(x), scaled to a sum of 1 along `dim`."""
     wide = _wide("softmax", x, dim)
-    if x.size >= _SMALL:
+    if x.size >= SOFTMAX_ROWS:
         e = _in_pieces(_softmax_of_piece, dim, np.empty(x.shape, wide.dtype), wide)
     else:
         e = _shifted(wide, dim, ...)
@@ -100,7 +97,7 @@ def _log_softmax_of_piece(out: Array, x: Array, total: Callable[[Any], Any]) -> 
 def log_softmax(x: Array, dim: int) -> Any:
     """The logarithm of softmax, without the rounding of a logarithm taken afterwards."""
     wide = _wide("log_softmax", x, dim)
-    if x.size >= _SMALL:
+    if x.size >= SOFTMAX_ROWS:
         e = _in_pieces(_log_softmax_of_piece, dim, np.empty(x.shape, wide.dtype), wide)
     else:
         e = _shifted(wide, dim, ...)
@@ -115,7 +112,7 @@ def _softmax_backward_of_piece(out: Array, g: Array, y: Array, total: Callable[[
 
 def softmax_backward(g: Array, y: Array, dim: int) -> Any:
     """(g - sum(g * y)) * y, for the result y of softmax."""
-    if y.size >= _SMALL and y.dtype != F16 and g.dtype == y.dtype:
+    if y.size >= SOFTMAX_ROWS and y.dtype != F16 and g.dtype == y.dtype:
         return _in_pieces(_softmax_backward_of_piece, dim, np.empty(y.shape, y.dtype), g, y)
     if not y.ndim:
         return np.multiply(g - g * y, y, out=...)
@@ -130,7 +127,7 @@ def _log_softmax_backward_of_piece(out: Array, g: Array, y: Array, total: Callab
 
 def log_softmax_backward(g: Array, y: Array, dim: int) -> Any:
     """g - exp(y) * sum(g), for the result y of log_softmax."""
-    if y.size >= _SMALL and y.dtype != F16 and g.dtype == y.dtype:
+    if y.size >= SOFTMAX_ROWS and y.dtype != F16 and g.dtype == y.dtype:
         return _in_pieces(_log_softmax_backward_of_piece, dim, np.empty(y.shape, y.dtype), g, y)
     chances = np.exp(y, out=...)
     np.multiply(chances, _add(g, axis=dim, keepdims=True) if y.ndim else g, out=chances)
@@ -149,7 +146,7 @@ def safe_softmax(x: Array, dim: int) -> Any:
 def _largest(x: Array, axes: tuple[int, ...]) -> Any:
     """The largest element if it is finite, else 0. Subtracting it keeps the exponentials from overflow."""
     real = x.real if x.dtype.kind == "c" else x
-    if real.size < LARGE:
+    if real.size < ROWS:
         largest = _maximum(real, axis=axes, keepdims=True, initial=-math.inf)
     else:
         largest = extremes(real, axes, True, True)

@@ -18,16 +18,11 @@ from ..elementwise.elementary import widened
 from ..linalg.line_products import add_thin, by_row, row_dots, thin
 from ..native.blas import alone
 from ..native.threads import blocks, in_parts
+from ..thresholds import NORM_ALONE, NORM_BLOCK, NORM_ROWS, NORM_SUMS_BLOCK, NORM_TEMPORARY, NORM_WHOLE
 from .channels import length_of_runs, near, runs_backward, runs_sum
 
-# Elements. Threads meet at the interpreter's lock between calls, so smaller blocks, in a nearer cache, are slower.
-_BLOCK, _SUMMED, _SMALL, _LARGE = 1 << 19, 1 << 17, 1 << 12, 1 << 18
-# Up to here, whole products of two pairs are so small that the BLAS starts no threads. Such a product adds the elements
-# of a row in their order, which loses digits in long rows.
-_MIDDLE = 1 << 15
-# Sums of up to _FEW elements are fastest with a temporary. `einsum` adds up to _ADDED rows to each other: the rounding
-# errors of its sums grow with them.
-_FEW, _ADDED = 1 << 14, 1 << 12
+# `einsum` adds up to so many rows to each other: the rounding errors of its sums grow with them.
+_ADDED = 1 << 12
 
 
 def _length(x: Array, axes: tuple[int, ...]) -> int:
@@ -51,7 +46,7 @@ def _row(array: Array, axes: tuple[int, ...], length: int) -> Any:
 
 def sums(x: Array, axes: tuple[int, ...], other: Array | None = None) -> Any:
     """The sums of x, or of x * other, over axes that keep size 1. Large sums use double precision."""
-    if x.size < _FEW:
+    if x.size < NORM_TEMPORARY:
         return np.add.reduce(x if other is None else x * other, axis=axes, keepdims=True)
     if len(x) > _ADDED and 0 in axes:
         pieces = [slice(at, at + _ADDED) for at in range(0, len(x), _ADDED)]
@@ -79,13 +74,13 @@ def moments(x: Array, axes: tuple[int, ...]) -> tuple[Any, Any]:
 
 def standardized_rows(x: Array, weight: Array | None, bias: Array | None, eps: float) -> tuple[Any, Any, Any]:
     """The standardized rows of a matrix, times `weight` plus `bias` (rows or None); the means and the rstds."""
-    if x.size < _SMALL:
+    if x.size < NORM_ROWS:
         return _few_rows(x, weight, bias, eps)
     count, length = x.shape
-    if x.size <= _MIDDLE and length <= count and (found := _some_rows(x, weight, bias, eps)) is not None:
+    if x.size <= NORM_WHOLE and length <= count and (found := _some_rows(x, weight, bias, eps)) is not None:
         return found
     out, mean, columns = np.empty(x.shape, x.dtype), np.empty(count, x.dtype), np.empty((3, count), x.dtype)
-    ones, step = np.ones(length, x.dtype), max(1, _BLOCK // length)
+    ones, step = np.ones(length, x.dtype), max(1, NORM_BLOCK // length)
     lines, bare = np.zeros((4, length), x.dtype), weight is None and bias is None
     lines[0] = 1.0 if weight is None else weight
     np.negative(lines[0], out=lines[2])
@@ -117,7 +112,7 @@ def standardized_rows(x: Array, weight: Array | None, bias: Array | None, eps: f
 
 def _over_rows(work: Callable[[int, int], object], x: Array) -> None:
     """Run the work on ranges of rows of x, in threads if x is large. The BLAS then uses no threads of its own."""
-    with alone() if x.size >= _LARGE else nullcontext():
+    with alone() if x.size >= NORM_ALONE else nullcontext():
         in_parts(work, len(x), x.size)
 
 
@@ -220,12 +215,12 @@ def standardize_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, axes
 
 def _rows_backward(g: Array, x: Array, weight: Array | None, mean: Array, rstd: Array) -> Any:
     """The gradient as rstd * weight * g + slope * x + level, with a slope and a level for each row."""
-    if x.size < _SMALL:
+    if x.size < NORM_ROWS:
         return _few_rows_backward(g if weight is None else g * weight, x, mean, rstd)
     x, mean = near(x, mean[:, None], rstd[:, None])
     mean = mean[:, 0]
     count, length = x.shape
-    if x.size <= _MIDDLE and length <= count:
+    if x.size <= NORM_WHOLE and length <= count:
         return _some_rows_backward(g, x, weight, mean, rstd)
     return _gradients_of_rows(g, x, weight, mean, rstd, False)[0]
 
@@ -237,7 +232,7 @@ def _gradients_of_rows(g: Array, x: Array, weight: Array | None, mean: Array, rs
     The sums are added up in the order of the rows, and those of blocks in double precision.
     """
     (count, length), found = x.shape, []
-    out, step, ones = np.empty(x.shape, x.dtype), max(1, _BLOCK // length), np.ones(max(x.shape), x.dtype)
+    out, step, ones = np.empty(x.shape, x.dtype), max(1, NORM_BLOCK // length), np.ones(max(x.shape), x.dtype)
     line, columns, shift = ones[:length] if weight is None else weight, np.zeros((2, count), x.dtype), mean * rstd
     lines, columns[0] = np.array([line, line]), rstd
 
@@ -319,10 +314,10 @@ def standardized_sum(g: Array, x: Array, mean: Array, rstd: Array, over: tuple[i
 
 def _rows_sum(g: Array, x: Array, shift: Array, rstd: Array) -> Any:
     """The sum over rows of g * (x * rstd - shift). Blocks are added in double precision."""
-    if x.size < _SMALL:
+    if x.size < NORM_ROWS:
         return rstd.dot(g * x) - shift.dot(g)
     length = x.shape[1]
-    step, found = max(1, _SUMMED // length), []
+    step, found = max(1, NORM_SUMS_BLOCK // length), []
 
     def work(start: int, stop: int) -> None:
         ranges = blocks(start, stop, step)
@@ -340,7 +335,7 @@ def _rows_sum(g: Array, x: Array, shift: Array, rstd: Array) -> Any:
 def layer_norm_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, rank: int, eps: float,
                         wanted: tuple[bool, ...]) -> tuple[Any, Any, Any]:
     """The gradients of `layer_norm` by x, by the weight and by the bias; None for each that is not wanted."""
-    if all(wanted) and x.size >= _LARGE and x.dtype.itemsize >= F32.itemsize and g.dtype == x.dtype == weight.dtype:
+    if all(wanted) and x.size >= NORM_ALONE and x.dtype.itemsize >= F32.itemsize and g.dtype == x.dtype == weight.dtype:
         length, rstd = weight.size, rstd.reshape(-1, 1)
         rows, mean = near(x.reshape(-1, length), mean.reshape(-1, 1), rstd)
         out, *found = _gradients_of_rows(g.reshape(-1, length), rows, weight.reshape(-1), mean[:, 0], rstd[:, 0], True)
@@ -359,11 +354,11 @@ def layer_norm_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, rank:
 def sum_over_rows(x: Array, rank: int) -> Any:
     """The sum over all but the last `rank` axes. Blocks are added in double precision."""
     shape, exact = x.shape[x.ndim - rank:], widened(x)
-    if 0 < x.size < _SMALL:
+    if 0 < x.size < NORM_ROWS:
         rows = exact.reshape(-1, math.prod(shape))
         return np.ones(len(rows), rows.dtype).dot(rows).astype(x.dtype, copy=False).reshape(shape)
     rows = exact.reshape(-1, math.prod(shape)) if x.size else np.zeros((0, math.prod(shape)), exact.dtype)
-    step, total = max(1, _SUMMED // max(rows.shape[1], 1)), np.zeros(rows.shape[1], F64)
+    step, total = max(1, NORM_SUMS_BLOCK // max(rows.shape[1], 1)), np.zeros(rows.shape[1], F64)
     for at in range(0, len(rows), step):
         part = rows[at:at + step]
         total += np.ones(len(part), part.dtype).dot(part)

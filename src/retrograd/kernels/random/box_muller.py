@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..native import libm
+from ..thresholds import NORMAL_BLOCKS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy.typing takes a while to import
@@ -26,8 +27,6 @@ Singles = np.ndarray[Any, np.dtype[np.float32]]
 Doubles = np.ndarray[Any, np.dtype[np.float64]]
 
 BLOCK = 16
-# Blocks computed together: the intermediate arrays then fit the cache, and malloc needs no new pages.
-_CHUNK = 2048
 
 _single = np.float32
 
@@ -58,8 +57,8 @@ def box_muller(uniform: NDArray[Any]) -> NDArray[Any]:
     polar = _polar_float32 if dtype == np.float32 else _polar_float64
     # Half a block is one opaque item, so NumPy copies eight numbers at a time.
     halves = uniform.view(np.dtype((np.void, BLOCK // 2 * dtype.itemsize))).reshape(-1, 2)
-    for start in range(0, len(halves), _CHUNK):
-        chunk = halves[start : start + _CHUNK]
+    for start in range(0, len(halves), NORMAL_BLOCKS):
+        chunk = halves[start : start + NORMAL_BLOCKS]
         radius, sine, cosine = polar(chunk[:, 0].copy().view(dtype), chunk[:, 1].copy().view(dtype))
         cosine *= radius
         sine *= radius

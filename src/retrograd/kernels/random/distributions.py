@@ -32,6 +32,7 @@ from ...foundations.limits import finfo
 from ..narrow import wide
 from ..native import libm
 from ..native.fma import multiply_add
+from ..thresholds import COMPARED_DRAWS
 from .box_muller import BLOCK, box_muller
 from .drawing import LOW_53_BITS, rounded, unit32, unit64
 from .twister import Twister
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 Doubles = np.ndarray[Any, np.dtype[np.float64]]
 
-# The numbers of 64 bits of this many draws stay in a cache while they are compared.
-_CHUNK = 1 << 16
 
 
 def uniform(generator: Twister, shape: Shape, dtype: DTypeLike, low: float = 0.0, high: float = 1.0) -> Array:
@@ -185,8 +184,8 @@ def _below(generator: Twister, count: int, p: float) -> NDArray[np.bool]:
     """Whether the next numbers of `unit64` are below `p`. They are compared as ints, which are `unit64` times 2**53."""
     found, limit = np.empty(count, np.bool), np.uint64(math.ceil(p * 2.0**53))
     with generator.lock:
-        for start in range(0, count, _CHUNK):
-            part = found[start : start + _CHUNK]
+        for start in range(0, count, COMPARED_DRAWS):
+            part = found[start : start + COMPARED_DRAWS]
             words = generator.random64(part.size)
             words &= LOW_53_BITS
             np.less(words, limit, out=part)

@@ -20,6 +20,7 @@ from ...foundations import dtypes
 from ...foundations.dtypes import NARROW, Shape, is_half, letter, require
 from ...foundations.errors import warn
 from ...foundations.limits import bits_of_integers, finfo
+from ..thresholds import COMPARED_SUMS, SHUFFLED_LIST
 from .distributions import exponential
 from .drawing import rounded, unit64
 from .twister import Twister
@@ -33,10 +34,6 @@ Indices = np.ndarray[Any, np.dtype[np.int64]]
 _INT64 = np.iinfo(np.int64)
 # From this range on, a number takes two words.
 _TWO_WORDS = 2**28
-# Up to this length, swapping pairs one by one in a list is the faster way to make a permutation.
-_SHORT = 500
-# Up to so many comparisons, comparing each point with all sums of its row is faster than a search in each row.
-_FEW = 1 << 12
 _MOST_CATEGORIES = 2**24
 
 
@@ -77,7 +74,7 @@ def randperm(generator: Twister, n: int, dtype: DTypeLike = np.int64) -> Array:
         return np.arange(n, dtype=dtype)
     words = _words(generator, n - 1, two=n >= (2**32 - 1) // 20)
     offsets = (words.astype(np.uint64, copy=False) % np.arange(n, 1, -1, dtype=np.uint64)).astype(np.int64)
-    return rounded(_shuffled_in_list(offsets) if n <= _SHORT else _shuffled(offsets), dtype)
+    return rounded(_shuffled_in_list(offsets) if n <= SHUFFLED_LIST else _shuffled(offsets), dtype)
 
 
 def multinomial(generator: Twister, probabilities: Array, count: int, replacement: bool = False) -> Indices:
@@ -266,7 +263,7 @@ def _chosen_with_replacement(generator: Twister, rows: Array, count: int) -> Ind
     cumulative /= cumulative[:, -1:].copy()
     cumulative[:, -1] = 1
     points = unit64(generator, len(rows) * count).reshape(-1, count)
-    if rows.size * count <= _FEW:
+    if rows.size * count <= COMPARED_SUMS:
         return np.asarray(np.add.reduce(cumulative[:, None] < points[:, :, None], axis=2, dtype=np.int64))
     return np.stack([np.searchsorted(row, point) for row, point in zip(cumulative, points)])
 

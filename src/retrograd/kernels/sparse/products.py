@@ -9,6 +9,7 @@ import numpy as np
 from ...foundations.dtypes import Array
 from ..networks.adding_rows import add_rows
 from ..networks.rounds import Rounds
+from ..thresholds import SPARSE_BLOCK, SPARSE_ROUNDS
 from .arrays import Coo
 from .coordinates import coalesce, masked_once
 from .structure import ranges
@@ -22,10 +23,6 @@ def check_sizes(a: Coo, b: Any) -> None:
         raise RuntimeError(f"addmm: Argument #3 (dense): Expected dim 0 size {a.shape[1]}, got {b.shape[0]}")
 
 
-# A row with more stored elements than this is not added element by element.
-_ROUNDS = 4096
-# This many elements of a product are held at once, unless a single round has more.
-_BLOCK = 1 << 17
 
 
 def sparse_times_dense(a: Coo, b: Array, start: Array | None = None) -> Array:
@@ -57,7 +54,7 @@ def _rounds(a: Coo) -> Rounds | None:
         if rounds.fit(rows, height):
             return rounds
     counts = np.bincount(rows, minlength=height)
-    if int(counts.max()) > _ROUNDS:
+    if int(counts.max()) > SPARSE_ROUNDS:
         return None
     rounds = Rounds(rows, counts)
     a.rounds[:] = [rounds, *a.rounds[:1]]
@@ -67,7 +64,7 @@ def _rounds(a: Coo) -> Rounds | None:
 def _add_fused(out: Array, rounds: Rounds, values: Array, matrix: Array, columns: Array) -> Array:
     """`out` with the products added. A product of float32 numbers is exact in float64, so only sums are rounded."""
     columns, values = columns.take(rounds.order), values.take(rounds.order)[:, None]
-    matrix, height = matrix.astype(np.float64), max(_BLOCK // matrix.shape[1], 1)
+    matrix, height = matrix.astype(np.float64), max(SPARSE_BLOCK // matrix.shape[1], 1)
     sums = out.take(rounds.by_count, 0)
     held = begin = 0
     for first, last in rounds.bounds:

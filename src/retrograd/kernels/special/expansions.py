@@ -11,8 +11,8 @@ import numpy as np
 
 from ...foundations.dtypes import F64, Array
 from ..layout import empty_as
+from ..thresholds import EXPANSION_CHUNK
 
-_CHUNK = 8192
 _POWERS = 4
 
 
@@ -84,12 +84,12 @@ def _by_pieces(function: Callable[..., Any], operands: Sequence[Any], options: t
     dtype = operands[0].dtype
     result = out if out is not ... else np.empty(shape, dtype) if whole is None else empty_as(whole, dtype)
     flat = [(x if x.shape == shape else np.broadcast_to(x, shape)).reshape(-1) for x in operands]
-    if result.size <= _CHUNK:
+    if result.size <= EXPANSION_CHUNK:
         values = function(*[x.astype(F64) for x in flat], *options)
     else:
         values = np.empty(result.size, dtype)
-        for start in range(0, values.size, _CHUNK):
-            piece = slice(start, start + _CHUNK)
+        for start in range(0, values.size, EXPANSION_CHUNK):
+            piece = slice(start, start + EXPANSION_CHUNK)
             values[piece] = function(*[x[piece].astype(F64) for x in flat], *options)
     result[...] = values.reshape(shape)
     return result

@@ -22,13 +22,13 @@ from ...foundations.dtypes import F32, Array
 from ..elementwise.choosing import limited, where_into
 from ..elementwise.elementary import delivered, in_single, times_log
 from ..layout import empty_as
+from ..thresholds import ERF_CHUNK
 from . import tables as tables
 from .expansions import by_parts, chebyshev, in_double
 
 _GRID = 128
 _END = 6                    # from 5.93 on, erf(x) is 1 in double precision
 _TERMS = {8: 7, 4: 4}       # by bytes per element
-_CHUNK = 16384
 
 
 @cache
@@ -50,12 +50,12 @@ def erf(x: Array, *, out: Array | EllipsisType = ...) -> Any:
     """2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x."""
     result = empty_as(x, x.dtype) if out is ... else out
     flat = x.reshape(-1)
-    if flat.size <= _CHUNK:
+    if flat.size <= ERF_CHUNK:
         values = _erf(flat)
     else:
         values = np.empty(flat.shape, x.dtype)
-        for start in range(0, flat.size, _CHUNK):
-            values[start:start + _CHUNK] = _erf(flat[start:start + _CHUNK])
+        for start in range(0, flat.size, ERF_CHUNK):
+            values[start:start + ERF_CHUNK] = _erf(flat[start:start + ERF_CHUNK])
     result[...] = values.reshape(x.shape)
     return result
 

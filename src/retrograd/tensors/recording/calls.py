@@ -18,9 +18,10 @@ from ...foundations.modes import local
 from ...graph.node import Output, plan_of
 from ...graph.packed import look_after_indices
 from ...graph.versions import next_number
-from ...kernels.elementwise.parts import LARGE, in_parts
+from ...kernels.elementwise.parts import in_parts
 from ...kernels.layout import in_common_order
 from ...kernels.narrow import rare_among
+from ...kernels.thresholds import PARTS
 from ...ops.framework import Op, Save
 from ..state.base import ORDINARY, TensorBase, edge_of, make_view, mark_inference, note_layout, plain
 from ..state.dispatch import DISPATCH, UNHANDLED
@@ -121,7 +122,7 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
             straight = straight and not (RARE and array.dtype in RARE)
         try:
             out = op.run(array) if not straight else thread.run(
-                kernel if large is None or array.size < LARGE else large, array, out=...)
+                kernel if large is None or array.size < PARTS else large, array, out=...)
         except TypeError as error:
             raise explained(op, (input,), error) from None
         result = _new(DISPATCH.tensor)

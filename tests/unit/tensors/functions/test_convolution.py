@@ -45,14 +45,14 @@ def workers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     before, (count, way) = threads.available(), request.param
     threads.use(count)
     monkeypatch.setattr(threads, "ENOUGH", 1)
-    monkeypatch.setattr(samples_last, "_WIDE", 1 if way == "rows" else 1 << 40)
+    monkeypatch.setattr(samples_last, "SAMPLES_LAST_ROW", 1 if way == "rows" else 1 << 40)
     if way == "rows":
-        monkeypatch.setattr(samples_last, "_SAMPLES", 2)
-        monkeypatch.setattr(samples_last, "_POSITIONS", 1)
-        monkeypatch.setattr(samples_last, "_COLLISION", 64)
+        monkeypatch.setattr(samples_last, "SAMPLES_LAST_BLOCK", 2)
+        monkeypatch.setattr(samples_last, "SAMPLES_LAST_BLOCK_POSITIONS", 1)
+        monkeypatch.setattr(samples_last, "COLLIDING_BYTES", 64)
     elif count > 1:
-        monkeypatch.setattr(columns, "_POSITIONS", 1)
-        monkeypatch.setattr(kernels, "_STRIP", 1 << 11)
+        monkeypatch.setattr(columns, "COLUMNS_POSITIONS", 1)
+        monkeypatch.setattr(kernels, "COLUMNS_STRIP_BYTES", 1 << 11)
     yield count
     threads.use(before)
 
