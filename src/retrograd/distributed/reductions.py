@@ -24,6 +24,7 @@ from ..foundations.dtypes import (
     int64,
     uint8,
 )
+from ..foundations.errors import noted
 from ..foundations.launching import mpi
 
 __all__ = ["RedOpType", "ReduceOp"]
@@ -96,7 +97,8 @@ def check(operation: str, op: Any, kind: dtype) -> None:
 def refuse(kind: dtype) -> None:
     """Raise RuntimeError for a dtype that collectives do not send."""
     if kind.category != COMPLEX and kind not in SENT:
-        raise RuntimeError(f"Invalid scalar type. Collectives have no torch.{kind.name}; convert the tensor first.")
+        raise noted(
+            RuntimeError("Invalid scalar type"), given=f"torch.{kind.name}", instead="convert the tensor first")
 
 
 _NAMES = {RedOpType.SUM: "SUM", RedOpType.AVG: "SUM", RedOpType.PRODUCT: "PROD", RedOpType.MIN: "MIN",
