@@ -79,8 +79,10 @@ SENT = frozenset((float32, float64, float16, bfloat16, uint8, int8, int32, int64
 def check(operation: str, op: Any, kind: dtype) -> None:
     """Raise PyTorch's errors for an operation that a dtype does not have."""
     if not isinstance(op, RedOpType):
-        raise TypeError("(): incompatible function arguments. The following argument types are supported:\n    "
-                        f"1. (op: ReduceOp). {operation} got {op!r}; write torch.distributed.ReduceOp.SUM.")
+        raise noted(
+            TypeError("(): incompatible function arguments. The following argument types are supported:\n    "
+                      "1. (op: ReduceOp)"),
+            given=f"{operation} with {op!r}", instead="an operation such as torch.distributed.ReduceOp.SUM")
     if kind.category == COMPLEX:
         if op not in (RedOpType.SUM, RedOpType.AVG, RedOpType.PREMUL_SUM):
             raise ValueError(f"all_reduce does not support {op} on complex tensors")

@@ -151,8 +151,9 @@ def wait_all(futures: list[Future[Any]]) -> list[Any]:
 
 def _check_callable(name: str, callback: Any) -> None:
     if not callable(callback):
-        raise TypeError(f"{name}(): incompatible function arguments. `callback` is a function of one future, but got "
-                        f"{type(callback).__name__}.")
+        raise noted(
+            TypeError(f"{name}(): incompatible function arguments."),
+            because="`callback` is a function of one future", given=type(callback).__name__)
 
 
 def _of_callback(error: Exception) -> RuntimeError:

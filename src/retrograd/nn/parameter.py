@@ -131,9 +131,9 @@ class Buffer(metaclass=_BufferType):
 
 def _attempt_on_uninitialized(cls: type[Any], func: Callable[..., Any]) -> ValueError:
     return ValueError(
-        f"Attempted to use an uninitialized parameter in {implementation(func)}. This error happens when you are using a "
-        f"`LazyModule` or explicitly manipulating `torch.nn.parameter.{cls.__name__}` objects. When using LazyModules Call "
-        "`forward` with a dummy batch to initialize the parameters before calling torch functions")
+        f"Attempted to use an uninitialized parameter in {implementation(func)}. This error happens when you are "
+        f"using a `LazyModule` or explicitly manipulating `torch.nn.parameter.{cls.__name__}` objects. When using "
+        "LazyModules Call `forward` with a dummy batch to initialize the parameters before calling torch functions")
 
 
 class UninitializedTensorMixin:
