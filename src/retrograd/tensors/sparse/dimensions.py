@@ -28,7 +28,7 @@ def axes_of(dim: Any, ndim: int) -> tuple[int, ...]:
 
 
 @sparse("t")
-def t(input: TensorBase) -> Any:
+def t(input: Any) -> Any:
     if not is_sparse(input):
         return METHODS["t"](input)
     sparse = input._array.indices.shape[0] if isinstance(input._array, Coo) else 2
