@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ContextDecorator
 from typing import TYPE_CHECKING, Any
 
-from ..foundations.errors import warn
+from ..foundations.errors import noted, warn
 from ..foundations.modes import local
 from ..foundations.names import missing
 from .profiler_activities import (
@@ -71,8 +71,9 @@ class profile:
         elif use_device is not None:
             warn(f"The {use_device} is not a valid device option.", UserWarning)
         if not use_cpu and not use_kineto:
-            raise AssertionError("Device-only events supported only with Kineto (use_kineto=True). There is no device "
-                                 "but the CPU.")
+            raise noted(
+                AssertionError("Device-only events supported only with Kineto (use_kineto=True)"),
+                because="there is no device but the CPU")
         self.use_cuda, self.use_device, self.record_shapes = False, None, record_shapes
         self.with_flops, self.profile_memory, self.with_stack = with_flops, profile_memory, with_stack
         self.with_modules, self.acc_events = with_modules, acc_events
@@ -85,7 +86,8 @@ class profile:
         if not self.enabled:
             return None
         if self._recording is not None:
-            raise RuntimeError("Profiler context manager is not reentrant. Make another profile.")
+            raise noted(
+                RuntimeError("Profiler context manager is not reentrant"), instead="make another profile")
         self._recording = Recording(self.record_shapes, memory=self.profile_memory, flops=self.with_flops)
         self._recording.start()
         return self

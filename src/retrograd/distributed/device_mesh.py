@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..foundations.errors import noted
 from ..foundations.names import missing
 from ..tensors.state.base import TensorBase, plain
 from .distributed_c10d import init_process_group, new_group
@@ -44,7 +45,8 @@ class DeviceMesh:
             raise RuntimeError(f"Mesh should not be bigger than default world size {get_world_size()}, but found "
                                f"{ranks.size} ranks!")
         if np.unique(ranks).size != ranks.size:
-            raise RuntimeError("DeviceMesh cannot have duplicate ranks. Each process has one place in a mesh.")
+            raise noted(
+                RuntimeError("DeviceMesh cannot have duplicate ranks."), because="each process has one place in a mesh")
         groups = [_own_group(ranks, dim) for dim in range(ranks.ndim)] if _init_backend else []
         self._fill(device_type, ranks, mesh_dim_names, groups, self)
 
@@ -133,8 +135,9 @@ class DeviceMesh:
                            f"{[*self.mesh_dim_names]}.")
         dims = [self.mesh_dim_names.index(name) for name in names]
         if dims != sorted(dims):
-            raise KeyError(f"Invalid mesh_dim_names {names} specified. The names must have the order of the mesh, "
-                           f"{self.mesh_dim_names}.")
+            raise noted(
+                KeyError(f"Invalid mesh_dim_names {names} specified."),
+                because=f"the names have the order of the mesh, {self.mesh_dim_names}")
         at = self._coordinate or (0,) * self.ndim
         part = self._ranks[tuple([slice(None) if dim in dims else at[dim] for dim in range(self.ndim)])]
         return self._derived(part, names, [self._groups[dim] for dim in dims])

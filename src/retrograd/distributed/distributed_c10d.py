@@ -17,7 +17,7 @@ import numpy as np
 
 from ..extras import installed, remedy
 from ..foundations import board
-from ..foundations.errors import warn, warn_once
+from ..foundations.errors import noted, warn, warn_once
 from ..foundations.launching import Everyone, Place, launched, mpi, place
 from ..foundations.modes import before_message
 from .faults import DistBackendError, Notices
@@ -112,8 +112,9 @@ def _backend(name: str | None) -> Backend:
     if chosen == "mpi" and installed("distributed"):
         return chosen
     if chosen in ("nccl", "mpi", "ucc", "xccl"):
-        raise RuntimeError(f"Distributed package doesn't have {chosen.upper()} built in. "
-                           + (remedy("distributed") if chosen == "mpi" else "Use the backend 'gloo' or 'mpi'."))
+        raise noted(
+            RuntimeError(f"Distributed package doesn't have {chosen.upper()} built in"),
+            instead=remedy("distributed") if chosen == "mpi" else "the backend 'gloo' or 'mpi'")
     warn(f"Device capability of {chosen} unknown, assuming `cpu` and `cuda`. You can specify it in "
          "`device:backend` format in `init_process_group` call.", UserWarning)
     raise AssertionError(f"Unknown backend type {chosen}")
@@ -290,7 +291,9 @@ def new_subgroups(group_size: int | None = None, group: ProcessGroup | None = No
     """Groups of `group_size` neighbors each. Returns the group of this process, and all groups."""
     size = member(group).size()
     if group_size is None:
-        raise ValueError("Default group size only takes effect when a CUDA device is available. Pass group_size.")
+        raise noted(
+            ValueError("Default group size only takes effect when a CUDA device is available"),
+            instead="pass group_size")
     if group_size <= 0:
         raise ValueError(f"The arg 'group_size' ({group_size}) must be positive")
     if size < group_size:

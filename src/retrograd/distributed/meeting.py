@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
+from ..foundations.errors import noted
 from ..foundations.launching import Everyone, Place, mpi
 from .faults import DistBackendError, DistNetworkError
 
@@ -100,8 +101,9 @@ def _connected(address: tuple[str, int], hello: dict[str, Any], end: float) -> s
             break
         except OSError as error:
             if time.monotonic() > end:
-                raise DistNetworkError(f"The client socket has failed to connect to {address[0]}:{address[1]}: "
-                                       f"{error}. Has the process of rank 0 started there?") from None
+                raise noted(
+                    DistNetworkError(f"The client socket has failed to connect to {address[0]}:{address[1]}: {error}."),
+                    instead="start the process of rank 0 there") from None
             time.sleep(0.02)
     connection.sendall(f"{json.dumps(hello)}\n".encode())
     return connection

@@ -13,6 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..foundations.dtypes import int64
+from ..foundations.errors import noted
 from ..foundations.modes import before_message, local
 from ..graph.versions import writing, written
 from ..tensors.functions.creation.creation import zeros
@@ -181,9 +182,10 @@ class Reducer:
         bucket, k = self.place[i]
         if bucket.left == 0:
             name = f"Parameter at index {i} has been marked as ready twice."
-            raise RuntimeError("Expected to mark a variable ready only once. This error is caused by a second use of a "
-                               f"parameter in the same backward pass, for example by a checkpoint. {name} Use "
-                               "static_graph=True.")
+            raise noted(
+                RuntimeError("Expected to mark a variable ready only once."), given=name,
+                because="a parameter was used a second time in the backward pass, for example by a checkpoint",
+                instead="static_graph=True")
         self._fill(bucket, k)
         bucket.left -= 1
         while self.next < len(self.buckets) and self.buckets[self.next].left == 0:

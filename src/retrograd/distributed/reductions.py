@@ -24,6 +24,7 @@ from ..foundations.dtypes import (
     int64,
     uint8,
 )
+from ..foundations.errors import noted
 from ..foundations.launching import mpi
 
 __all__ = ["RedOpType", "ReduceOp"]
@@ -78,8 +79,10 @@ SENT = frozenset((float32, float64, float16, bfloat16, uint8, int8, int32, int64
 def check(operation: str, op: Any, kind: dtype) -> None:
     """Raise PyTorch's errors for an operation that a dtype does not have."""
     if not isinstance(op, RedOpType):
-        raise TypeError("(): incompatible function arguments. The following argument types are supported:\n    "
-                        f"1. (op: ReduceOp). {operation} got {op!r}; write torch.distributed.ReduceOp.SUM.")
+        raise noted(
+            TypeError("(): incompatible function arguments. The following argument types are supported:\n    "
+                      "1. (op: ReduceOp)"),
+            given=f"{operation} with {op!r}", instead="an operation such as torch.distributed.ReduceOp.SUM")
     if kind.category == COMPLEX:
         if op not in (RedOpType.SUM, RedOpType.AVG, RedOpType.PREMUL_SUM):
             raise ValueError(f"all_reduce does not support {op} on complex tensors")
@@ -96,7 +99,8 @@ def check(operation: str, op: Any, kind: dtype) -> None:
 def refuse(kind: dtype) -> None:
     """Raise RuntimeError for a dtype that collectives do not send."""
     if kind.category != COMPLEX and kind not in SENT:
-        raise RuntimeError(f"Invalid scalar type. Collectives have no torch.{kind.name}; convert the tensor first.")
+        raise noted(
+            RuntimeError("Invalid scalar type"), given=f"torch.{kind.name}", instead="convert the tensor first")
 
 
 _NAMES = {RedOpType.SUM: "SUM", RedOpType.AVG: "SUM", RedOpType.PRODUCT: "PROD", RedOpType.MIN: "MIN",

@@ -129,6 +129,16 @@ def noted(error: E, entry: str = "", /, **facts: str) -> E:
     return error
 
 
+def no_kernel(operator: str, backend: str, **facts: str) -> NotImplementedError:
+    """The error for an operator that has no kernel for a backend. PyTorch lists its kernels behind it."""
+    return noted(
+        NotImplementedError(
+            f"Could not run '{operator}' with arguments from the '{backend}' backend. This could be because the "
+            "operator doesn't exist for this backend, or was omitted during the selective/custom build process (if "
+            "using custom build). If you are a Facebook employee using PyTorch on mobile, please visit "
+            "https://fburl.com/ptmfixes for possible resolutions."), **facts)
+
+
 def full() -> bool:
     """Whether tracebacks are to show the frames of this package, too. See `tracebacks`."""
     return os.environ.get("RETROGRAD_TRACEBACK") == "full"

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Generic, TypeVar, cast
 
+from ..foundations.errors import noted
 from .devices import device
 from .names import PACKAGE
 
@@ -51,7 +52,10 @@ class Future(Generic[T]):
     def value(self) -> T:
         """The value of a future that is done. Raises the error that was set in its place; RuntimeError if not done."""
         if not self._done:
-            raise RuntimeError("completed() INTERNAL ASSERT FAILED: the future has no value yet. Call wait() instead.")
+            raise noted(
+                RuntimeError("completed() INTERNAL ASSERT FAILED at \"/__w/pytorch/pytorch/aten/src/ATen/core/"
+                             "ivalue_inl.h\":1016, please report a bug to PyTorch. "),
+                because="the future has no value yet", instead="call wait()")
         if self._error is not None:
             raise self._error
         return cast(T, self._result)
@@ -147,8 +151,9 @@ def wait_all(futures: list[Future[Any]]) -> list[Any]:
 
 def _check_callable(name: str, callback: Any) -> None:
     if not callable(callback):
-        raise TypeError(f"{name}(): incompatible function arguments. `callback` is a function of one future, but got "
-                        f"{type(callback).__name__}.")
+        raise noted(
+            TypeError(f"{name}(): incompatible function arguments."),
+            because="`callback` is a function of one future", given=type(callback).__name__)
 
 
 def _of_callback(error: Exception) -> RuntimeError:

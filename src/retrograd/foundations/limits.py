@@ -72,7 +72,7 @@ def _limits_of_integers(of: dtype) -> tuple[int, int, int]:
     if of is bool_:
         raise TypeError("torch.bool is not supported by torch.iinfo")
     if of.category != INTEGRAL or of in PACKED.difference(QUANTIZED):
-        raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{of!r}'")
+        raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
     bits, signed = 8 * of.itemsize, of.kind == "i"
     largest = (1 << (bits - signed)) - 1
     return bits, largest, -largest - 1 if signed else 0

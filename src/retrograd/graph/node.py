@@ -15,7 +15,7 @@ import numpy as np
 
 from ..foundations.devices import CPU
 from ..foundations.dtypes import dtype as torch_dtype
-from ..foundations.errors import Site
+from ..foundations.errors import Site, noted
 from ..kernels.elementwise.parts import rule_in_parts
 from ..ops.framework import Op, Save, Step
 from .hooks import USER_HOOKS, Hooks, RemovableHandle, register
@@ -184,8 +184,9 @@ class Node:
         return USER_HOOKS.node(self, cotangents)
 
     def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
-        raise TypeError(f"cannot pickle '{self.name()}' object: a graph cannot be copied or saved. Save the tensor's "
-                        "detach(), or run the computation again.")
+        raise noted(
+            TypeError(f"cannot pickle '{self.name()}' object"), because="a graph cannot be copied or saved",
+            instead="save the tensor's detach(), or run the computation again")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {id(self):#x}>"

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from ..foundations.dtypes import Array, Shape
+from ..foundations.errors import noted
 from .kinds import Geometry
 from .layout import address, broadcast_strides, by_falling_strides, dense, row_by_row, steps
 from .shape import common_shape
@@ -35,16 +36,25 @@ class MetaArray(Geometry):
     offset = property(lambda self: (address(self.like) - address(self.base)) // self.like.itemsize)
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise TypeError("can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
-                        "memory first. A meta tensor has no numbers: use torch.empty_like(x, device='cpu').")
+        raise noted(
+            TypeError("can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
+                      "memory first."),
+            because="a meta tensor has no numbers", instead="torch.empty_like(x, device='cpu')")
 
     def tolist(self) -> NoReturn:
         """Raises RuntimeError, since there are no numbers."""
-        raise RuntimeError("Tensor.item() cannot be called on meta tensors. Only shapes and dtypes are known here.")
+        raise no_item()
 
     def seen(self, view: Array) -> MetaArray:
         """The view of this array that has the geometry of `view`, which is a view of `like`."""
         return MetaArray(view, self.base, self.nbytes)
+
+
+def no_item() -> RuntimeError:
+    """The error for a call that asks for the number of a meta tensor."""
+    return noted(
+        RuntimeError("Tensor.item() cannot be called on meta tensors"),
+        because="a meta tensor has a shape and a dtype, and no numbers")
 
 
 def without_memory(shape: Shape, dtype: Any, strides: Shape | None = None) -> MetaArray:

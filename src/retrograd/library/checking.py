@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..autograd.backward import grad
+from ..foundations.errors import noted
 from ..ops.overloads import OpOverload
 from ..tensors.tensor import Tensor
 from .custom import CustomOpDef
@@ -104,9 +105,9 @@ def _registration(op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any])
     if isinstance(op, Operator) and not op.closed and op.backward is None and op.whole is None:
         outputs = tensors_in(_several(op(*_copied(args), **_copied(kwargs))))
         if any([output.requires_grad for output in outputs]):
-            raise AssertionError(f"{op} has no formula for its gradients, but its kernel records operations. Please "
-                                 "add a formula with register_autograd, or register the kernel under "
-                                 "CompositeImplicitAutograd.")
+            raise noted(
+                AssertionError(f"{op} has no formula for its gradients, but its kernel records operations."),
+                instead="add a formula with register_autograd, or register under CompositeImplicitAutograd")
 
 
 def _several(result: Any) -> list[Any]:

@@ -17,6 +17,7 @@ from ..autograd.function_batches import forward as in_batches
 from ..autograd.grad_mode import no_grad
 from ..autograd.graph import increment_version
 from ..foundations.dtypes import dtype as torch_dtype
+from ..foundations.errors import no_kernel
 from ..foundations.modes import local
 from ..kernels.layout import owner_of
 from ..ops import _Core
@@ -28,8 +29,6 @@ from .recording import Layout, recorder
 from .schemas import Schema, bound, parsed, without_defaults
 
 Kernel = Callable[..., Any]
-_MISSING = ("Could not run '{name}' with arguments from the 'CPU' backend. This could be because the operator doesn't "
-            "exist for this backend. Please register a kernel for it: register_kernel(\"cpu\"), or impl(…, \"CPU\").")
 _SHARED = ("The output of this custom operator (1) must not also be an input to this custom operator and (2) may not "
            "alias any inputs to this custom operator or other returns. The most common way to trigger this error is if "
            "we have y = custom_op(x) and y and x are the same Tensor. Please instead return a clone of the offending "
@@ -123,7 +122,7 @@ class Operator(OpOverload):
         found = self.kernels.get("cpu") if "cpu" not in self.disabled else self.initial
         found = found or self.kernels.get(None)
         if found is None:
-            raise NotImplementedError(_MISSING.format(name=self.name()))
+            raise no_kernel(self.name(), "CPU", instead='register a kernel: register_kernel("cpu"), or impl(…, "CPU")')
         return found
 
     def without_numbers(self, given: Sequence[Any], named: dict[str, Any]) -> Any:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..autograd.function import Function
 from ..autograd.function_batches import two_returned
+from ..foundations.errors import noted
 from ..tensors.functions.shapes.joining import stack
 from ..tensors.tensor import Tensor
 from ..utils._pytree import TreeSpec, _broadcast_to_and_flatten, tree_flatten, tree_structure, tree_unflatten
@@ -152,8 +153,9 @@ def _by_rule(rule: Callable[..., Any], layout: Layout, info: Any, leaves: list[A
 def _looped(layout: Layout, size: int, leaves: list[Any], dims: Sequence[Any]) -> tuple[Any, Any]:
     """The outputs of a batch, from one call for each sample."""
     if not size:
-        raise RuntimeError(f"vmap: {layout.operator.name()} has no rule for batches, and a batch of size 0 has no "
-                           "sample to call it with. Please use register_vmap to add a rule.")
+        raise noted(
+            RuntimeError(f"vmap: {layout.operator.name()} has no rule for batches, and a batch of size 0 has no sample "
+                         "to call it with."), instead="add a rule with register_vmap")
     samples = []
     for i in range(size):
         sample = [leaf if dim is None else leaf.select(dim, i) for leaf, dim in zip(leaves, dims)]

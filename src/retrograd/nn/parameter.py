@@ -18,6 +18,7 @@ from ..tensors.recording.overriding import disabled_torch_function_impl
 from ..tensors.state.base import TensorBase, as_leaf, constant, meta_of, note_kind, plain, plain_class
 from ..tensors.state.dispatch import DISPATCH
 from ..tensors.tensor import Tensor
+from .implementations import implementation
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin",
            "clear_grad", "is_lazy"]
@@ -130,9 +131,9 @@ class Buffer(metaclass=_BufferType):
 
 def _attempt_on_uninitialized(cls: type[Any], func: Callable[..., Any]) -> ValueError:
     return ValueError(
-        f"Attempted to use an uninitialized parameter in {func}. This error happens when you are using a `LazyModule` "
-        f"or explicitly manipulating `torch.nn.parameter.{cls.__name__}` objects. When using LazyModules Call "
-        "`forward` with a dummy batch to initialize the parameters before calling torch functions")
+        f"Attempted to use an uninitialized parameter in {implementation(func)}. This error happens when you are "
+        f"using a `LazyModule` or explicitly manipulating `torch.nn.parameter.{cls.__name__}` objects. When using "
+        "LazyModules Call `forward` with a dummy batch to initialize the parameters before calling torch functions")
 
 
 class UninitializedTensorMixin:

@@ -219,7 +219,9 @@ def _expanded(x: Any, *options: Any) -> Any:
 
 def _power(x: Any, exponent: Any) -> Any:
     if exponent == 0:
-        raise RuntimeError("pow: 0 is not a supported exponent for a sparse tensor. Call it on x.to_dense().")
+        raise noted(
+            RuntimeError("pow: cannot raise to zeroth power on sparse tensor; it would make the result tensor dense"),
+            instead="call it on x.to_dense()")
     return x ** exponent
 
 

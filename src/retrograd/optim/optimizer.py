@@ -76,8 +76,10 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
             changed = hook(self, arguments, kwargs)
             if changed is not None:
                 if not (isinstance(changed, tuple) and len(changed) == 2):
-                    raise RuntimeError(f"{type(self).__name__}.step must return None or a tuple of (new_args, "
-                                       f"new_kwargs), but got {changed}. That is what a step pre-hook returned.")
+                    raise noted(
+                        RuntimeError(f"<function {type(self).__name__}.step at {id(step):#x}> must return None or a "
+                                     f"tuple of (new_args, new_kwargs), but got {changed}."),
+                        because="a step pre-hook returned this")
                 arguments, kwargs = changed
         loss = step(*arguments, **kwargs)
         for hook in [*present(self._optimizer_step_post_hooks), *present(_global_optimizer_post_hooks)]:

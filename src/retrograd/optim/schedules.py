@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
 
-from ..foundations.errors import warn
+from ..foundations.errors import noted, warn
 from ..tensors.state.base import TensorBase
 from .optimizer import Optimizer
 from .saved_numbers import as_float
@@ -76,8 +76,12 @@ class LRScheduler:
             if last_epoch == -1:
                 group.setdefault("initial_lr", option(optimizer, "lr")[i])
             elif "initial_lr" not in group:
-                raise KeyError(f"param 'initial_lr' is not specified in param_groups[{i}] when resuming scheduler with "
-                               "last_epoch >= 0: load the optimizer's state first.")
+                raise noted(
+                    KeyError(f"param 'initial_lr' is not specified in param_groups[{i}] when resuming scheduler with "
+                             "last_epoch >= 0.\nThis typically happens when:\n1. You're trying to resume training from "
+                             "a checkpoint but haven't properly loaded the optimizer state\n2. You're using last_epoch "
+                             ">= 0 for a fresh training run (not recommended)"),
+                    instead="load the optimizer's state first")
         self.base_lrs = option(optimizer, "initial_lr")
         self.last_epoch = last_epoch
         self._initial_step()

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.errors import noted
 from ..tensors.face.storage import UntypedStorage
 from .settings import LoadEndianness, get_default_load_endianness
 
@@ -25,16 +26,21 @@ def opened(f: Any, mode: str) -> AbstractContextManager[Any]:
     if isinstance(f, (str, os.PathLike)):
         parent = os.path.dirname(os.fspath(f))
         if mode == "wb" and parent and not os.path.isdir(parent):
-            raise RuntimeError(f"Parent directory {parent!s} does not exist. Make it with os.makedirs.")
+            raise noted(
+                RuntimeError(f"Parent directory {parent!s} does not exist."), instead="make it with os.makedirs")
         return open(f, mode)
     if isinstance(f, io.TextIOBase):
-        raise TypeError(f"a bytes-like object is required, not 'str': open the file in binary mode, '{mode}'.")
+        raise noted(
+            TypeError("string argument expected, got 'memoryview'") if mode == "wb" else
+            AssertionError("Expected bytes, got str"), instead=f"open the file in binary mode, '{mode}'")
     if mode == "wb" and not hasattr(f, "write"):
-        raise AttributeError("expected 'f' to be string, path, or a file-like object with a 'write' attribute. It is a "
-                             f"{type(f).__name__}.")
+        raise noted(
+            AttributeError("expected 'f' to be string, path, or a file-like object with a 'write' attribute"),
+            given=type(f).__name__)
     if mode == "rb" and not (hasattr(f, "seek") and hasattr(f, "read")):
         raise AttributeError(f"'{type(f).__name__}' object has no attribute 'seek'. You can only torch.load from a "
-                             "file that is seekable: give a name, a path, or an io.BytesIO of the bytes.")
+                             "file that is seekable. Please pre-load the data into a buffer like io.BytesIO and try to "
+                             "load from it instead.")
     return nullcontext(f)
 
 
@@ -72,7 +78,8 @@ class Reader:
         self.members = {info.filename: info for info in archive.infolist()}
         found = [name for name in self.members if name.rpartition("/")[2] == PICKLE]
         if not found:
-            raise RuntimeError(f"The file was not written by torch.save: it is a zip without {PICKLE}.")
+            raise noted(
+                RuntimeError("The file was not written by torch.save."), because=f"it is a zip without {PICKLE}")
         self.folder = found[0].removesuffix(PICKLE)
         self.storages: dict[str, UntypedStorage] = {}
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from ..foundations.devices import device
-from ..foundations.errors import warn_once
+from ..foundations.errors import noted, warn_once
 from ..tensors.face.storage import TypedStorage, UntypedStorage
 from . import weights
 from .archive import Reader, opened
@@ -54,8 +54,10 @@ def load(f: Any, map_location: MAP_LOCATION = None, pickle_module: Any = None, *
         head = file.read(8)
         size = file.seek(0, os.SEEK_END)
         if not head:
-            raise EOFError("Ran out of input: the file has no bytes after its position. To read what was just "
-                           "written to it, call f.seek(0) first.")
+            raise noted(
+                EOFError(*() if weights_only else ("Ran out of input",)),
+                because="the file has no bytes after its position",
+                instead="call f.seek(0) before reading what was just written")
         try:
             archive = zipfile.ZipFile(file)
         except (zipfile.BadZipFile, RuntimeError, ValueError, struct.error) as error:
@@ -63,7 +65,7 @@ def load(f: Any, map_location: MAP_LOCATION = None, pickle_module: Any = None, *
         with archive:
             stored = _Stored(_reader(archive, start, size), restorer(map_location))
             if weights_only:
-                with _damage():
+                with _damage(stored):
                     loaded = weights.run(stored.pickled, stored)
             else:
                 loaded = _run(stored, pickle_module, pickle_load_args)
@@ -74,8 +76,10 @@ def load(f: Any, map_location: MAP_LOCATION = None, pickle_module: Any = None, *
 def _no_zip(head: bytes) -> str:
     """The message for a file that is not a complete zip, chosen by its first bytes."""
     if head.startswith(b"PK"):
-        return ("PytorchStreamReader failed reading zip archive: failed finding central directory. The file is cut off "
-                "or damaged.")
+        return ("PytorchStreamReader failed reading zip archive: failed finding central directory. This is an internal "
+                "miniz error. If you are seeing this error, there is a high likelihood that your checkpoint file is "
+                "corrupted. This can happen if the checkpoint was not saved properly, was transferred incorrectly, or "
+                "the file was modified after saving.")
     if head.startswith(b"\x80"):
         return ("Weights only load failed. The file is a pickle, such as PyTorch wrote before 1.6. Reading a "
                 "pickle runs it as a program, so load does not read it. Save the object again with a later PyTorch.")
@@ -88,12 +92,15 @@ def _reader(archive: zipfile.ZipFile, start: int, size: int) -> Reader:
     """The checked archive. Raises RuntimeError if the file holds something else, or more."""
     members = archive.infolist()
     if any(info.filename == _STRUCTURE for info in members):
-        raise RuntimeError("The file was written by retrograd before version 0.2, in another format. Read it with that "
-                           "version, and save its numbers with numpy.savez.")
+        raise noted(
+            RuntimeError("The file was written by retrograd before version 0.2, in another format."),
+            instead="read it with that version, and save its numbers with numpy.savez")
     reader = Reader(archive, size)
     if min(info.header_offset for info in members) != start:
-        raise RuntimeError(f"The file holds more than one saved object: the object at byte {start}, its position, "
-                           "is not the one at its end. Save one object to a file, and call f.seek(0) before reading.")
+        raise noted(
+            RuntimeError("The file holds more than one saved object."),
+            because=f"the object at byte {start}, its position, is not the one at its end",
+            instead="save one object to a file, and call f.seek(0) before reading")
     return reader
 
 
@@ -103,6 +110,7 @@ class _Stored:
     def __init__(self, reader: Reader, restore: Callable[[Storage, str], Storage]) -> None:
         self.reader, self.restore = reader, restore
         self.restored: dict[str, Storage] = {}
+        self.refused: Exception | None = None
         with _damage():
             self.pickled, order = reader.pickled(), reader.order()
         if order not in ("little", "big"):
@@ -111,7 +119,7 @@ class _Stored:
     def __call__(self, kind: Any, key: str, place: str, count: int) -> Storage:
         if key not in self.restored:
             bytes_ = self.reader.storage(key, np.dtype(np.uint8) if kind is UntypedStorage else kind.dtype.dtype)
-            self.restored[key] = self.restore(bytes_, place)
+            self.restored[key] = self._put(bytes_, place)
         storage = self.restored[key]
         untyped = storage if isinstance(storage, UntypedStorage) else storage.untyped()
         if kind is UntypedStorage:
@@ -120,6 +128,15 @@ class _Stored:
         if untyped.nbytes() < count * element.itemsize:
             raise ValueError(f"storage {key} has fewer elements than the file says")
         return TypedStorage._of(untyped, element)
+
+
+    def _put(self, bytes_: Storage, place: str) -> Storage:
+        """The storage where `map_location` says. An error from there does not blame the file."""
+        try:
+            return self.restore(bytes_, place)
+        except Exception as error:
+            self.refused = error
+            raise
 
 
 def _run(stored: _Stored, pickle_module: Any, options: dict[str, Any]) -> Any:
@@ -139,11 +156,14 @@ def _run(stored: _Stored, pickle_module: Any, options: dict[str, Any]) -> Any:
 
 
 @contextmanager
-def _damage() -> Iterator[None]:
-    """Turn any error inside into a RuntimeError that blames the file."""
+def _damage(stored: _Stored | None = None) -> Iterator[None]:
+    """Turn any error inside into a RuntimeError that blames the file, but for an error of `map_location`."""
     try:
         yield
     except (ArithmeticError, AttributeError, EOFError, LookupError, RuntimeError, TypeError, ValueError, struct.error,
             zipfile.BadZipFile, zlib.error) as error:
-        raise RuntimeError(f"The file is damaged, or was changed since it was saved. Reading it failed with "
-                           f"{type(error).__name__}: {error}") from error
+        if stored is not None and error is stored.refused:
+            raise
+        raise noted(
+            RuntimeError("The file is damaged, or was changed since it was saved."),
+            because=f"reading it failed with {type(error).__name__}: {error}") from error

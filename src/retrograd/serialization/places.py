@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from ..foundations.devices import device
+from ..foundations.errors import noted
 from ..foundations.names import PACKAGE, in_pytorch, public, reached
 from ..tensors.face.storage import TypedStorage, UntypedStorage
 
@@ -90,8 +91,9 @@ def default_restore_location(storage: Storage, location: str) -> Storage:
     if kind == "meta":
         return reached("tensors.meta.public").emptied(storage)  # type: ignore[no-any-return]
     if kind != "cpu":
-        raise RuntimeError("don't know how to restore data location of torch.storage.UntypedStorage (tagged with "
-                           f"{location}). Pass map_location='cpu'.")
+        raise noted(
+            RuntimeError("don't know how to restore data location of torch.storage.UntypedStorage (tagged with "
+                         f"{location})"), instead="pass map_location='cpu'")
     return storage
 
 
@@ -102,6 +104,13 @@ def validate_cuda_device(location: str) -> None:
     raise RuntimeError("Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If "
                        "you are running on a CPU-only machine, please use torch.load with "
                        "map_location=torch.device('cpu') to map your storages to the CPU.")
+
+
+_WAYS_OF_STORAGE = """TypedStorage.__init__ received an invalid combination of arguments. Expected one of:
+ * (*, torch.device device, torch.dtype dtype)
+ * (int size, *, torch.device device, torch.dtype dtype)
+ * (Sequence data, *, torch.device device, torch.dtype dtype)
+ * (*, UntypedStorage wrap_storage, torch.dtype dtype)"""
 
 
 def restorer(map_location: Any) -> Callable[[Storage, str], Storage]:
@@ -115,13 +124,17 @@ def restorer(map_location: Any) -> Callable[[Storage, str], Storage]:
 
     def restore(storage: Storage, location: str) -> Storage:
         if not callable(map_location):
-            raise TypeError(f"map_location must be a device, a dict of devices or a function, not a "
-                            f"{type(map_location).__name__}: pass map_location='cpu'.")
+            raise noted(
+                TypeError(f"'{type(map_location).__name__}' object is not callable"),
+                because="map_location is a device, a dict of devices or a function", instead="map_location='cpu'")
         result = map_location(storage, location)
         if result is None:
             return default_restore_location(storage, location)
         if not isinstance(result, (TypedStorage, UntypedStorage)):
-            raise TypeError(f"the function map_location must return a storage or None, not a {type(result).__name__}")
+            raise noted(
+                TypeError(f"{_WAYS_OF_STORAGE}\nArgument 'wrap_storage' must be UntypedStorage, but got "
+                          f"{type(result)}"),
+                because="the function map_location returns a storage or None")
         return result
 
     return restore

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..foundations.dtypes import dtype
+from ..foundations.errors import noted
 from ..foundations.names import PACKAGE
 from ..nn.parameter import Parameter
 from ..tensors.arguments.options import layout as Layout
@@ -44,8 +45,9 @@ class _Pickler(pickle.Pickler):
     def _stored(self, storage: UntypedStorage, kind: Any, count: int) -> tuple[Any, ...]:
         place = storage.data_ptr() or id(storage)
         if self.types.setdefault(place, kind) is not kind and place == storage.data_ptr():
-            raise RuntimeError("Cannot save multiple tensors or storages that view the same data as different types. "
-                               "Save a clone of one of them.")
+            raise noted(
+                RuntimeError("Cannot save multiple tensors or storages that view the same data as different types"),
+                instead="save a clone of one of them")
         key = self.keys.setdefault(place, str(len(self.keys)))
         self.storages.setdefault(place, storage)
         return "storage", kind, key, location_tag(storage), count

@@ -22,7 +22,7 @@ from ..autograd.operation_counts import (
 )
 from ..autograd.profiler_recording import Event, Recording
 from ..foundations.dtypes import Array
-from ..foundations.errors import warn
+from ..foundations.errors import noted, warn
 from ..foundations.modes import Transform
 from ..ops.framework import Op
 from ..ops.images.convolution import convolution
@@ -143,7 +143,7 @@ class FlopCounterMode:
 
     def __enter__(self) -> FlopCounterMode:
         if self._counter is not None:
-            raise RuntimeError("FlopCounterMode is already open. Make another FlopCounterMode.")
+            raise noted(RuntimeError("FlopCounterMode is already open"), instead="make another FlopCounterMode")
         self.flop_counts.clear()
         self.mod_tracker.__enter__()
         self._counter = _Counter(self._count)

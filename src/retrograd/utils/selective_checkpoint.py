@@ -55,7 +55,7 @@ class GraphExecGroup:
     def __enter__(self) -> Self:
         if GraphExecGroup._current is not None:
             raise RuntimeError("GraphExecGroup contexts cannot be nested. "
-                               f"Already inside a GraphExecGroup: {GraphExecGroup._current}")
+                               f"Already inside group {GraphExecGroup._current}")
         GraphExecGroup._current = self
         return self
 

@@ -58,7 +58,7 @@ def test_ctc_loss_of_labels_that_do_not_fit() -> None:
         assert found.item() == loss
         (grad,) = torch.autograd.grad(found, scores)
         np.testing.assert_array_equal(grad.numpy(), np.full((2, 1, 3), gradient))
-    with pytest.raises(RuntimeError, match="targets must be in label range: they are from 1 to 3"):
+    with pytest.raises(RuntimeError, match="(?s)targets must be in label range.*from 1 to 3"):
         functional.ctc_loss(scores, torch.tensor([[1, 3]]), (2,), (2,))
 
 

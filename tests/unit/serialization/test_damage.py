@@ -54,7 +54,7 @@ EXAMPLE = saved({"w": torch.arange(6.).reshape(2, 3), "n": [1, None, "text"]})
 
 @given(st.integers(1, len(EXAMPLE) - 1))
 def test_a_file_that_is_cut_off(length: int) -> None:
-    with pytest.raises(RuntimeError, match="cut off or damaged|not a zip"):
+    with pytest.raises(RuntimeError, match="failed finding central directory|not a zip"):
         torch.load(io.BytesIO(EXAMPLE[:length]))
 
 

@@ -101,7 +101,7 @@ def test_hooks_see_sparse_gradients() -> None:
     (lambda a: a.fill_(1), "fill_.Scalar"), (lambda a: torch.where(torch.ones(2, 3) > 0, a, a), "where.self")])
 def test_what_has_no_sparse_kernel(call: Callable[[Any], Any], name: str) -> None:
     with pytest.raises(NotImplementedError, match=rf"Could not run 'aten::{name}' with arguments from the 'SparseCPU'"
-                                                  r" backend\. .*: call it on x.to_dense\(\)"):
+                                                  r" backend\. .*\n  instead    call it on x.to_dense\(\)"):
         call(matrix())
 
 

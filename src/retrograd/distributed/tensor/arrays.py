@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NoReturn
 
 from ...foundations.dtypes import Array
+from ...foundations.errors import noted
 from ...kernels.kinds import Geometry
 from ...kernels.layout import owner_of
 from ...kernels.meta import MetaArray, without_memory
@@ -39,8 +40,9 @@ class DistributedArray(Geometry):
     nbytes = property(lambda self: self.local.nbytes)
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise RuntimeError(".numpy() is not supported for tensor subclasses. Call x.to_local() for the part of this "
-                           "process, or x.full_tensor() for the whole.")
+        raise noted(
+            RuntimeError(".numpy() is not supported for tensor subclasses."),
+            instead="x.to_local() for the part of this process, or x.full_tensor() for the whole")
 
     def tolist(self) -> Any:
         """The numbers of the whole, which all processes of the mesh ask for together."""
@@ -88,5 +90,6 @@ def checked_placements(mesh: DeviceMesh, placements: Sequence[Any] | None, rank:
         return (Replicate(),) * mesh.ndim
     reductions = {each.reduce_op for each in placements if isinstance(each, Partial)}
     if len(reductions) > 1:
-        raise ValueError(f"Mixing partial reduce types {reductions} is not supported. Use one reduction.")
+        raise noted(
+            ValueError(f"Mixing partial reduce types {reductions} is not supported"), instead="use one reduction")
     return tuple([Shard(each.dim + rank) if isinstance(each, Shard) and each.dim < 0 else each for each in placements])

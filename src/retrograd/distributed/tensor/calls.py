@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import Array
+from ...foundations.errors import noted
 from ...kernels.kinds import found_in, replaced
 from ...kernels.layout import row_major
 from ...kernels.meta import elementwise, without_memory
@@ -41,8 +42,9 @@ def carry_out(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: b
         return call(*args)
     mesh = arrays[0].mesh
     if any([x.mesh is not mesh and x.mesh != mesh for x in arrays]):
-        raise RuntimeError(f"{op.name}: the tensors lie on different meshes. Bring them to one with full_tensor() and "
-                           "distribute_tensor().")
+        raise noted(
+            RuntimeError(f"{op.name}: the tensors lie on different meshes."),
+            instead="bring them to one with full_tensor() and distribute_tensor()")
     if write:
         return _written(op, call, args)
     if op is look:
@@ -223,8 +225,9 @@ def _written(op: Any, call: Callable[..., Any], args: tuple[Any, ...]) -> None:
     """Write over the part of this process."""
     target = args[0]
     if type(target) is not DistributedArray:
-        raise RuntimeError(f"{op.name}: a DTensor cannot be written over a tensor that is none. Call x.full_tensor() "
-                           "or x.to_local() for what is to be written.")
+        raise noted(
+            RuntimeError(f"{op.name}: a DTensor cannot be written over a tensor that is none."),
+            instead="x.full_tensor() or x.to_local() for what is to be written")
     if op.kernel in (drawn, drawn_beside) or not _element_by_element(op, args):
         _write_whole(call, args)
         return
@@ -249,8 +252,9 @@ def _refuse_sums(op: Any, target: DistributedArray, others: tuple[Any, ...]) -> 
         type(x) is DistributedArray for x in rest if _is_array(x)])
     scaled = op in (mul, div, mul.written, div.written) and not any([type(x) is DistributedArray for x in rest])
     if not (summed or scaled or op is zero):
-        raise RuntimeError(f"{op.name}: in-place operations that require placement changes are not supported. The "
-                           f"tensor has the placements {target.placements}. Call redistribute first.")
+        raise noted(
+            RuntimeError(f"{op.name}: in-place operations that require placement changes are not supported."),
+            given=f"the placements {target.placements}", instead="call redistribute first")
 
 
 def _beside(x: Any, target: DistributedArray) -> Array:
@@ -272,6 +276,7 @@ def _write_whole(call: Callable[..., Any], args: tuple[Any, ...]) -> None:
     call(*[copied if x is target else replaced(x, DistributedArray, lambda each: each.full()) for x in args])
     placements = _without_parts(target)
     if placements != target.placements:
-        raise RuntimeError("in-place operations that require placement changes are not supported. The tensor has the "
-                           f"placements {target.placements}. Call redistribute first.")
+        raise noted(
+            RuntimeError("in-place operations that require placement changes are not supported."),
+            given=f"the placements {target.placements}", instead="call redistribute first")
     np.copyto(target.local, _cut_out(copied, target.mesh, placements))

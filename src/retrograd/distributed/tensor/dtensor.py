@@ -12,10 +12,12 @@ from functools import cache, partial
 from typing import Any, NamedTuple, NoReturn
 
 from ...foundations.dtypes import dtype as torch_dtype
+from ...foundations.errors import noted
 from ...foundations.modes import local as state, standing
 from ...graph.crossings import Crossing, lasting
 from ...kernels.layout import steps
 from ...tensors.arguments.size import Size, size_of
+from ...tensors.face.data import incompatible
 from ...tensors.face.other_arrays import OtherArrayMethods
 from ...tensors.recording.overriding import tensors_in
 from ...tensors.state.base import TensorBase, edge_of, meta_of, plain, with_edge
@@ -27,7 +29,7 @@ from .arrays import DistributedArray, checked_placements, distributed, whole_sha
 from .calls import carry_out
 from .placement_types import Partial, Placement, Replicate
 
-_AS_TENSOR_FIRST = "Call x.full_tensor() for the whole, or x.to_local() for the part of this process."
+_AS_TENSOR_FIRST = "x.full_tensor() for the whole, or x.to_local() for the part of this process"
 
 
 class TensorMeta(NamedTuple):
@@ -153,11 +155,12 @@ class DTensor(OtherArrayMethods, Tensor):
 
     def numpy(self, *, force: bool = False) -> NoReturn:
         """Raises RuntimeError: a DTensor is no array of this process."""
-        raise RuntimeError(f".numpy() is not supported for tensor subclasses. {_AS_TENSOR_FIRST}")
+        raise noted(RuntimeError(".numpy() is not supported for tensor subclasses."), instead=_AS_TENSOR_FIRST)
 
     def tolist(self) -> NoReturn:
         """Raises RuntimeError: a DTensor is no list of this process."""
-        raise RuntimeError(f".tolist() is not supported for tensor subclasses, got DTensor. {_AS_TENSOR_FIRST}")
+        raise noted(
+            RuntimeError(".tolist() is not supported for tensor subclasses, got DTensor"), instead=_AS_TENSOR_FIRST)
 
     @property
     def data(self) -> Any:
@@ -167,8 +170,7 @@ class DTensor(OtherArrayMethods, Tensor):
     @data.setter
     def data(self, value: Any) -> None:
         if not isinstance(value, DTensor):
-            raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
-                               "incompatible tensor type. One of them is a DTensor.")
+            raise incompatible("one of them is a DTensor")
         self._array = value._array
 
     def untyped_storage(self) -> Any:
@@ -192,8 +194,9 @@ class DTensor(OtherArrayMethods, Tensor):
         return self._array.copy()
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise TypeError("A DTensor cannot be pickled, since its parts lie on several processes. Save full_tensor() in "
-                        "one process, or to_local() in each.")
+        raise noted(
+            TypeError("A DTensor cannot be pickled, since its parts lie on several processes."),
+            instead="save full_tensor() in one process, or to_local() in each")
 
 
 @cache
@@ -314,9 +317,10 @@ def dispatch(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) ->
     name: str = function.__name__
     if name not in _MIXED and not Implicit.allowed and any(
             [not isinstance(x, DTensor) and x._array.size != 1 for x in given]):
-        raise RuntimeError(f"aten.{name} got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to "
-                           "DTensor before calling distributed operators! Use distribute_tensor, or "
-                           "torch.distributed.tensor.experimental.implicit_replication().")
+        raise noted(
+            RuntimeError(f"aten.{name} got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor "
+                         "before calling distributed operators!"),
+            instead="distribute_tensor, or torch.distributed.tensor.experimental.implicit_replication()")
     with standing(carry_out):
         return faced(function(*args, **kwargs))
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import is_half, letter, require
+from ...foundations.errors import noted
 from .drawing import rounded, unit64
 from .twister import Twister
 
@@ -84,7 +85,8 @@ def poisson(generator: Twister, rates: Array) -> Array:
 
 def _poisson(stream: Lookahead, rate: float) -> float:
     if not rate >= 0:
-        raise RuntimeError(f"invalid Poisson rate, expected rate to be non-negative: it is {rate}")
+        raise noted(
+            RuntimeError("invalid Poisson rate, expected rate to be non-negative"), given=f"the rate {rate}")
     if rate == math.inf:
         raise RuntimeError("invalid Poisson rate: it is infinite")
     if rate >= 10:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NoReturn, Self
 import numpy as np
 
 from ...foundations.dtypes import Array
+from ...foundations.errors import no_kernel
 from ..kinds import OtherArray
 from ..networks.rounds import Rounds
 
@@ -27,9 +28,7 @@ class _Flags:
 
 def unsupported(name: str, backend: str) -> NotImplementedError:
     """PyTorch's error for a function that has no sparse kernel."""
-    return NotImplementedError(
-        f"Could not run 'aten::{name}' with arguments from the '{backend}' backend. There is no such function of "
-        "sparse tensors here: call it on x.to_dense().")
+    return no_kernel(f"aten::{name}", backend, instead="call it on x.to_dense()")
 
 
 class SparseLike(OtherArray):
@@ -69,7 +68,8 @@ class SparseLike(OtherArray):
         return int(self.values.dtype.itemsize)
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")
+        kind = self.backend.removesuffix("CPU")
+        raise TypeError(f"can't convert {kind} layout tensor to numpy. Use Tensor.to_dense() first.")
 
     def reshape(self, *shape: Any) -> NoReturn:
         """Raises NotImplementedError, since the stored elements cannot be laid out anew."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import Array
+from ...foundations.errors import noted
 from ..networks.adding_rows import add_rows
 from ..networks.rounds import Rounds
 from ..thresholds import SPARSE_BLOCK, SPARSE_ROUNDS
@@ -108,14 +109,21 @@ def mm(a: Any, b: Any) -> Any:
 def mv(a: Coo, b: Array) -> Array:
     """The product of a sparse matrix and a dense vector."""
     if a.ndim != 2 or b.ndim != 1 or a.shape[1] != b.shape[0]:
-        raise RuntimeError(f"mv: expected self.size(-1) == vec.size(-1), but got {list(a.shape)} and {list(b.shape)}")
+        raise noted(
+            RuntimeError("mv: expected self.size(-1) == vec.size(-1)"), given=f"{list(a.shape)} and {list(b.shape)}")
     return sparse_times_dense(a, b)
 
 
 def bmm(a: Coo, b: Array) -> Array:
     """The products of the matrices in a sparse stack and in a dense stack."""
-    if a.ndim != 3 or b.ndim != 3 or a.shape[0] != b.shape[0] or a.shape[2] != b.shape[1]:
-        raise RuntimeError(f"bmm: Expected stacks of matching matrices, got {list(a.shape)} and {list(b.shape)}")
+    for name, x in (("self", a), ("mat2", b)):
+        if x.ndim != 3:
+            raise RuntimeError(f"bmm_sparse: Tensor '{name}' must have 3 dims, but has {x.ndim}")
+    for own, other in ((0, 0), (2, 1)):
+        if a.shape[own] != b.shape[other]:
+            raise noted(
+                RuntimeError(f"bmm_sparse: 'self.size({own})' and 'mat2.size({other})' must match"),
+                given=f"{list(a.shape)} and {list(b.shape)}")
     count, rows, inner = a.shape
     of, row, column = coalesce(a).indices
     indices = np.stack([of * rows + row, of * inner + column])

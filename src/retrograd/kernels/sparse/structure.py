@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import Array
+from ...foundations.errors import noted
 from .arrays import Coo
 
 
@@ -16,8 +17,10 @@ def permute(a: Coo, dims: tuple[int, ...]) -> Coo:
     sparse_dim = a.indices.shape[0]
     dims = tuple(dim % a.ndim for dim in dims)
     if any((dim < sparse_dim) != (at < sparse_dim) for at, dim in enumerate(dims)):
-        raise RuntimeError("transpose: Cannot move a dimension between the sparse and the dense dimensions: there are "
-                           f"{sparse_dim} sparse dimensions, and the order is {list(dims)}. Call it on x.to_dense().")
+        raise noted(
+            RuntimeError("permute(sparse_coo): transpositions between sparse and dense dimensions are not allowed.Only "
+                         "transpositions within sparse and dense dimensions are supported."),
+            given=f"{sparse_dim} sparse dimensions, and the order {list(dims)}", instead="call it on x.to_dense()")
     order = [0, *(dim - sparse_dim + 1 for dim in dims[sparse_dim:])]
     keeps = a.coalesced and dims[:sparse_dim] == (*range(sparse_dim),)
     return Coo(a.indices[[*dims[:sparse_dim]]], a.values.transpose(order), tuple([a.shape[dim] for dim in dims]), keeps,

@@ -106,8 +106,9 @@ def _checked(scores: Array, targets: Array, times: Array, lengths: Array, blank:
     labels = kernels.padded(labels, lengths) if labels.ndim == 1 else labels[:, : lengths.max()]
     used = labels[np.arange(labels.shape[1]) < lengths[:, None]]
     if used.size and not (used.min() >= 0 and used.max() < classes):
-        raise RuntimeError(f"targets must be in label range: they are {span(used.min(), used.max())}, and there are "
-                           f"{classes} classes")
+        raise noted(
+            RuntimeError("targets must be in label range"),
+            given=f"targets of {span(used.min(), used.max())}, and {classes} classes")
     return labels
 
 

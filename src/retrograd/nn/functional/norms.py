@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from ...foundations.dtypes import is_half, refuse
-from ...foundations.errors import noted
 from ...ops.images import resampling
 from ...tensors.arguments.options import check_tensor
 from ...tensors.functions.networks import normalization
@@ -19,14 +17,7 @@ from ...tensors.tensor import Tensor
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm"]
 
 _windows = recorded(resampling.windows)
-
-
-def _verify_batch_size(size: Sequence[int], shown: Any = None) -> None:
-    """Raises ValueError for a batch with one value for each channel: its deviation is 0."""
-    if math.prod((size[0], *size[2:])) == 1:
-        raise noted(
-            ValueError("Expected more than 1 value per channel when training, got input "
-                       f"size {(size if shown is None else shown)}"), "shapes#one-value-per-channel")
+_verify_batch_size = normalization.verify_batch_size
 
 
 def _verify_spatial_size(size: Sequence[int]) -> None:
@@ -114,7 +105,7 @@ def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bia
     if input.dim() < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
     sizes = input.shape
-    _verify_batch_size((sizes[0] * sizes[1] // num_groups, num_groups, *sizes[2:]), [*sizes])
+    normalization.verify_batch_size((sizes[0] * sizes[1] // num_groups, num_groups, *sizes[2:]), [*sizes])
     return normalization.group_norm(input, num_groups, weight, bias, eps)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...foundations.errors import noted
 from ...kernels.shape import common_shape
 from ...tensors.arguments.options import check_tensors
 from ...tensors.recording.public import public
@@ -80,8 +81,9 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
     check_tensors("binary_cross_entropy_with_logits", input=input, target=target)
     have, shape = target._array.shape, common_shape(input._array.shape, target._array.shape)
     if shape != have:
-        raise RuntimeError(f"output with shape {list(have)} doesn't match the broadcast shape {list(shape)}: only "
-                           "the input is broadcast")
+        raise noted(
+            RuntimeError(f"output with shape {list(have)} doesn't match the broadcast shape {list(shape)}"),
+            because="only the input is broadcast")
     if input._array.shape != shape:
         input = input.expand(shape)
     return loss.cross_entropy_of_logits(input, target, weight, pos_weight, _word(reduction))

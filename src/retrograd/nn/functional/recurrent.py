@@ -85,8 +85,9 @@ def _network(call: _Padded | _Packed, hidden: Sequence[Any]) -> _Network:
         input, dims = call.input, call.input._array.ndim
         if dims < 3:
             kept = dims - (len(hidden) == 1)
-            raise IndexError(f"Dimension out of range (expected to be in range of [{-kept}, {kept - 1}], but got "
-                             f"{3 - len(hidden) % 2 - 1}). The input has {dims} dimensions, not 3.")
+            raise noted(
+                IndexError(f"Dimension out of range (expected to be in range of [{-kept}, {kept - 1}], but got "
+                           f"{3 - len(hidden) % 2 - 1})"), given=f"an input of {dims} dimensions, not 3")
         input = input.transpose(0, 1) if call.batch_first else input
         if not input._array.shape[0]:
             raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
@@ -98,11 +99,13 @@ def _network(call: _Padded | _Packed, hidden: Sequence[Any]) -> _Network:
     projected = len(shapes) == 2 and shapes[0][-1] != shapes[1][-1]
     count, found = 2 + 2 * bool(call.has_biases) + projected, len(call.params)
     if found % count or found < count * layers * directions:
-        raise RuntimeError(f"got an incorrect number of RNN parameters: {found}, where each layer and direction has "
-                           f"{count}")
+        raise noted(
+            RuntimeError("got an incorrect number of RNN parameters"),
+            given=f"{found} parameters, where each layer and direction has {count}")
     if any([shape[0] != layers * directions for shape in shapes]):
-        raise RuntimeError("Expected more hidden states in stacked_rnn: one for each layer and direction, "
-                           f"{layers * directions} in all")
+        raise noted(
+            RuntimeError("Expected more hidden states in stacked_rnn"),
+            because=f"one for each layer and direction, {layers * directions} in all")
     groups = [_parameters(call.params[i * count: (i + 1) * count], call.has_biases, projected)
               for i in range(layers * directions)]
     return _Network(input, sizes, hidden, groups, layers, directions, probability)

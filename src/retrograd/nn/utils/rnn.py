@@ -223,7 +223,8 @@ def pad_sequence(sequences: Any, batch_first: bool = False, padding_value: float
     if not sequences:
         raise RuntimeError("received an empty list of sequences")
     if not sequences[0].ndim:
-        raise RuntimeError("ArrayRef: invalid slice, N = 1; size = 0. A sequence has at least one dimension.")
+        raise noted(
+            RuntimeError("ArrayRef: invalid slice, N = 1; size = 0"), because="a sequence has at least one dimension")
     longest, rest = max(len(sequence) for sequence in sequences), sequences[0].shape[1:]
     shape = (len(sequences), longest) if batch_first else (longest, len(sequences))
     out: Tensor = sequences[0].new_full((*shape, *rest), padding_value)

@@ -64,8 +64,9 @@ def _check_outside(tensor: TensorBase) -> None:
     batched = bool(parts(tensor._array)[1])
     if batched or any([level.moves(tensor._array) for level in local.thread.levels]) or (
             tensor.requires_grad and not getattr(tensor, "_is_param", False)):
-        raise NotImplementedError(f"Cannot access storage of {'BatchedTensorImpl' if batched else 'TensorWrapper'}. "
-                                  "Inside of a transform, copy with .clone().")
+        raise noted(
+            NotImplementedError(f"Cannot access storage of {'BatchedTensorImpl' if batched else 'TensorWrapper'}"),
+            instead="inside of a transform, copy with .clone()")
 
 
 def copied_memory(array: Array, memo: dict[int, Any]) -> Array:

@@ -30,13 +30,13 @@ def set_data(self: TensorBase, value: TensorBase) -> None:
     """
     refuse_samples("data", self, said="mutating directly with `.{}` under vmap transform is not allowed.")
     if local.thread.functions:
-        raise RuntimeError("mutating directly with `.data` inside functorch transform is not allowed. Compute a new "
-                           "tensor.")
+        raise noted(
+            RuntimeError("mutating directly with `.data` inside functorch transform is not allowed."),
+            instead="compute a new tensor")
     if not isinstance(value, TensorBase):
         raise TypeError(f"Variable data has to be a tensor, but got {kind_of(value)}")
     if value.is_meta != self.is_meta:
-        raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
-                           "incompatible tensor type. One of them is on the device meta.")
+        raise incompatible("one of them is on the device meta")
     new = value._array
     if edge_of(self) is not None and new.dtype not in DIFFERENTIABLE:
         raise noted(
@@ -47,6 +47,13 @@ def set_data(self: TensorBase, value: TensorBase) -> None:
     former = self._array
     put_behind(self, new)
     keep_tangents(self._array, former)
+
+
+def incompatible(given: str) -> RuntimeError:
+    """The error for memory of another kind."""
+    return noted(
+        RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible "
+                     "tensor type."), given=given)
 
 
 def refuse_deletion(self: TensorBase) -> None:

@@ -107,7 +107,9 @@ def _only(self: TensorBase) -> Any:
 def _real(value: Any, kind: str) -> Any:
     if isinstance(value, complex):
         if value.imag:
-            raise RuntimeError(f"value cannot be converted to type {kind} without overflow. {value} is not real.")
+            raise noted(
+                RuntimeError(f"value cannot be converted to type {kind} without overflow"),
+                because=f"{value} is not real")
         return value.real
     return value
 

@@ -12,6 +12,7 @@ import numpy as np
 from ...foundations import dtypes
 from ...foundations.devices import DeviceLike, checked
 from ...foundations.dtypes import Array, default_floating, dtype
+from ...foundations.errors import noted
 from ...foundations.modes import local
 from ..arguments.data import new_array
 from ..recording.public import public
@@ -23,6 +24,12 @@ _MISSING: Any = object()
 _UNION: Any = Union                                  # for unions made at run time
 # The element types by the names of the old types of tensors.
 BY_NAME = {f"torch.{of.legacy}Tensor": of for of in dtype.all.values()}
+
+
+def _shown(of: np.dtype[Any]) -> str:
+    """An element type as PyTorch's C++ shows the options of a tensor."""
+    return (f"TensorOptions(dtype={dtypes.C_NAMES[of.name]}, device=cpu, layout=Strided, requires_grad=false "
+            "(default), pinned_memory=false (default), memory_format=(nullopt))")
 
 
 def _array_from(args: tuple[Any, ...], to: np.dtype[Any] | None) -> Array:
@@ -40,9 +47,9 @@ def _array_from(args: tuple[Any, ...], to: np.dtype[Any] | None) -> Array:
     value = args[0]
     if isinstance(value, TensorBase):
         if to is not None and value._array.dtype != to:
-            want, have = dtype.of[to].legacy, dtype.of[value._array.dtype].legacy
-            raise TypeError(f"expected torch.{want}Tensor (got torch.{have}Tensor). "
-                            "Convert it with .to(dtype).")
+            raise noted(
+                TypeError(f"expected {_shown(to)} (got {_shown(value._array.dtype)})"),
+                instead="convert it with .to(dtype)")
         return value._array
     if type(value).__name__ == "Size":
         return np.empty(value, target)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...foundations.devices import DeviceLike, checked
 from ...foundations.dtypes import Array, dtype as torch_dtype
-from ...foundations.errors import noted, warn
+from ...foundations.errors import no_kernel, noted, warn
 from ...graph.versions import apart
 from ...kernels.mapping import mapped
 from ...ops.basic import clone
@@ -122,8 +122,7 @@ def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *
     """
     target = element_type("from_file", dtype)
     if layout is not None and layout is not strided:
-        raise NotImplementedError("Could not run 'aten::from_file' with arguments from the 'SparseCPU' backend. Leave "
-                                  "the layout out.")
+        raise no_kernel("aten::from_file", "SparseCPU", instead="leave the layout out")
     checked(device)
     return made(mapped(filename, bool(shared), (size or 0) * target.itemsize).view(target), None, requires_grad)
 

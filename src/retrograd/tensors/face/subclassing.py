@@ -69,8 +69,9 @@ def make_subclass(cls: type[S], data: TensorBase, require_grad: bool = False) ->
     _check_class(cls)
     check_tensor("_make_subclass", data, "data", 2)
     if require_grad and data._array.dtype not in DIFFERENTIABLE:
-        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients. "
-                           f"This one is {data.dtype!r}.")
+        raise noted(
+            RuntimeError("Only Tensors of floating point and complex dtype can require gradients"),
+            given=repr(data.dtype))
     return leaf_of(cls, data._array, require_grad, data.is_inference())  # type: ignore[no-any-return]
 
 

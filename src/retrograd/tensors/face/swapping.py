@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+from ...foundations.errors import noted
 from ...graph.hooks import register
 from ...graph.node import hooks_of
 from ..recording.public import public
@@ -44,8 +45,9 @@ def swap_tensors(t1: TensorBase, t2: TensorBase) -> None:
     """
     for name, tensor in (("t1", t1), ("t2", t2)):
         if not isinstance(tensor, TensorBase):
-            raise AttributeError(f"'{type(tensor).__name__}' object has no attribute '_use_count': swap_tensors takes "
-                                 "two tensors")
+            raise noted(
+                AttributeError(f"'{type(tensor).__name__}' object has no attribute '_use_count'"),
+                because="swap_tensors takes two tensors")
         if weakref.getweakrefs(tensor):
             raise RuntimeError(f"Cannot swap {name} because it has weakref associated with it")
     slots = _slots(t1)

@@ -27,5 +27,5 @@ def set_num_threads(count: int, /) -> None:
     if not isinstance(count, int) or isinstance(count, bool):
         raise RuntimeError(f"set_num_threads expects an int, but got {type(count).__name__}")
     if count <= 0:
-        raise RuntimeError(f"set_num_threads expects a positive integer, and not {count}")
+        raise RuntimeError("set_num_threads expects a positive integer")
     threads.use(count)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from ...foundations.dtypes import F32
+from ...foundations.errors import no_kernel
 from ...ops.elementwise.arithmetic import dequantize as op
 from ..recording.calls import recorded
 from ..recording.public import methods, public
@@ -20,7 +21,7 @@ _dequantize = recorded(op)
 
 def unavailable(name: str, advice: str) -> NotImplementedError:
     """PyTorch's error for an operator that the CPU lacks."""
-    return NotImplementedError(f"Could not run 'aten::{name}' with arguments from the 'CPU' backend. {advice}")
+    return no_kernel(f"aten::{name}", "CPU", because=advice[0].lower() + advice[1:].rstrip("."))
 
 
 def only_elsewhere(schema: str, advice: str, **options: Any) -> Callable[..., Any]:

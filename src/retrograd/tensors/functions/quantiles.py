@@ -115,7 +115,9 @@ def _computed(input: TensorBase, q: TensorBase, dim: int | None, keepdim: bool, 
             rest = ()
     n = ordered._array.shape[-1]
     if n > _LARGEST:
-        raise RuntimeError(f"quantile() input tensor is too large. The limit is {_LARGEST} elements along a dim.")
+        raise noted(
+            RuntimeError("quantile() input tensor is too large"),
+            because=f"the limit is {_LARGEST} elements along a dim")
     ordered = view(ordered, (*rest, n))
     ranks = _ranks(ordered, q, n, ignore_nan)
     if interpolation in ("lower", "higher", "nearest"):

@@ -15,6 +15,7 @@ from ...graph.versions import writing
 from ...kernels.layout import empty_strided, steps
 from ...kernels.meta import MetaArray, without_memory
 from ..arguments.options import element_type, shape_of
+from ..face.data import incompatible
 from ..face.other_arrays import OtherArrayMethods, derived
 from ..face.printing import facts_text
 from ..face.storage import TypedStorage, UntypedStorage
@@ -24,7 +25,7 @@ from ..recording.overriding import tensors_in
 from ..state.base import TensorBase, plain, plain_class, requires
 from ..state.dispatch import DISPATCH, UNHANDLED
 from .inference import infer, inferring
-from .refusals import LEAVING, NO_DATA, refuse
+from .refusals import LEAVING, no_data, refuse
 
 
 class MetaMethods(OtherArrayMethods):
@@ -57,11 +58,11 @@ class MetaMethods(OtherArrayMethods):
 
     def tolist(self) -> NoReturn:
         """Raises NotImplementedError, since there are no numbers."""
-        raise NotImplementedError(NO_DATA)
+        raise no_data()
 
     def cpu(self, memory_format: Any = None) -> NoReturn:
         """Raises NotImplementedError, since there are no numbers."""
-        raise NotImplementedError(NO_DATA)
+        raise no_data()
 
     def numpy(self, *, force: bool = False) -> Any:
         """Raises TypeError, since there are no numbers."""
@@ -87,8 +88,7 @@ class MetaMethods(OtherArrayMethods):
     @data.setter
     def data(self, value: Any) -> None:
         if not isinstance(value, MetaMethods):
-            raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
-                               "incompatible tensor type. One of them is on the device meta.")
+            raise incompatible("one of them is on the device meta")
         self._array = value._array
 
     def resize_(self, *sizes: Any, memory_format: Any = None) -> Any:
@@ -107,7 +107,7 @@ class MetaMethods(OtherArrayMethods):
 
     def share_memory_(self) -> NoReturn:
         """Raises RuntimeError, since there is no memory."""
-        raise RuntimeError("_share_fd_: only available on CPU. A meta tensor has no memory.")
+        raise RuntimeError("_share_fd_: only available on CPU")
 
     def pin_memory(self, device: DeviceLike | None = None) -> NoReturn:
         """Raises RuntimeError, since there is no memory."""
@@ -121,7 +121,7 @@ class MetaMethods(OtherArrayMethods):
         return without_memory(self._array.shape, self._array.dtype, steps(self._array))
 
     def __format__(self, spec: str) -> str:
-        return format(repr(self), spec)
+        return object.__format__(self, spec)
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         return rebuilt, (plain_class(type(self)), *_parts(self), dict(vars(self)))
@@ -181,7 +181,7 @@ class MetaStorage(UntypedStorage):
         return 0
 
     def __getitem__(self, index: Any) -> NoReturn:
-        raise NotImplementedError("Not available for 'meta' device type. The storage has no memory.")
+        raise NotImplementedError("Not available for 'meta' device type")
 
     def __repr__(self) -> str:
         return f"...\n[torch.storage.UntypedStorage(device=meta) of size {self._size}]"
@@ -224,7 +224,7 @@ def dispatch(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) ->
     if device is not None and not on_meta(device):
         return _on_cpu(function, name, args, kwargs)
     if name in ("to", "type_as") and len(args) > 1 and _leaves_meta(args[1]):
-        raise NotImplementedError(NO_DATA)
+        raise no_data()
     if device is not None:
         kwargs = {key: value for key, value in kwargs.items() if key != "device"}
     with inferring():
@@ -261,7 +261,7 @@ def _on_cpu(function: Callable[..., Any], name: str, args: tuple[Any, ...], kwar
     for a function that would need its numbers.
     """
     if not (name.endswith("_like") or name.startswith("new_")):
-        raise NotImplementedError(NO_DATA)
+        raise no_data()
     array = args[0]._array
     return function(plain(empty_strided(array.shape, steps(array), array.dtype)), *args[1:], **kwargs)
 

@@ -1,4 +1,4 @@
-"""What functions refuse of meta tensors: operands with and without memory, and shapes that numbers would decide."""
+"""What functions refuse of meta tensors: numbers, shapes that numbers would decide, and tensors with memory beside."""
 
 from __future__ import annotations
 
@@ -6,29 +6,28 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...foundations.dtypes import BOOL_
-from ...kernels.meta import MetaArray
+from ...foundations.errors import noted
+from ...kernels.meta import no_item
+from ..face.data import incompatible
 from ..state.base import TensorBase
+from .devices import is_meta, refuse_devices
 
-NO_DATA = ("Cannot copy out of meta tensor; no data! Make a tensor of this shape with torch.empty_like(x, "
-           "device='cpu'), or give a module memory with module.to_empty(device='cpu').")
-_NO_ITEM = "Tensor.item() cannot be called on meta tensors. Only shapes and dtypes are known here."
-_NONZERO = ("The register_meta function for torch.nonzero() raises unimplemented by default, as a correct "
-            "data-independent implementation does not exist. The shape of the result depends on numbers, which a meta "
-            "tensor has not.")
 # Functions whose result depends on numbers, and PyTorch's names of the operators that they call.
 _OF_NUMBERS = {
     "equal": "equal", "unique": "_unique2", "unique_consecutive": "unique_consecutive", "bincount": "bincount",
-    "masked_select": "masked_select", "lstsq": "linalg_lstsq.out"}
-# Functions that take tensors with and without memory together: products, indices, copies, and facts.
-_MIXED = frozenset((
-    "mm", "bmm", "matmul", "__matmul__", "__rmatmul__", "linear", "mv", "addmm", "baddbmm", "addmv", "addbmm", "copy_",
-    "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
-    "__getitem__", "__setitem__", "index_select", "embedding", "to", "type_as", "expand_as", "view_as", "reshape_as",
-    "is_same_size", "result_type", "can_cast", "swap_tensors", "backward", "grad", "index_put_", "index_put",
-    "is_set_to"))
+    "masked_select": "masked_select", "lstsq": "linalg_lstsq.out", "is_set_to": "is_set_to",
+    "combinations": "masked_select", "histogram": "histogram.bin_ct", "to_sparse": "_to_sparse",
+    "to_sparse_csr": "_to_sparse_csr"}
 # Functions that take the first operand with memory and others without, and then leave the first as it is.
 LEAVING = frozenset(("add_", "sub_", "mul_", "div_", "logical_and_", "logical_or_", "logical_xor_"))
-_INDEXING = frozenset(("__getitem__", "index_select", "embedding", "__setitem__"))
+
+
+def no_data() -> NotImplementedError:
+    """The error for a call that needs the numbers of a meta tensor."""
+    return noted(
+        NotImplementedError("Cannot copy out of meta tensor; no data!"),
+        because="a meta tensor has a shape and a dtype, and no numbers",
+        instead="torch.empty_like(x, device='cpu'), or module.to_empty(device='cpu') for a module")
 
 
 def refuse(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any],
@@ -36,57 +35,63 @@ def refuse(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str,
     """Raises PyTorch's error for a call that cannot be answered without numbers."""
     if name == "__set__":
         _refuse_assignment(function, *given)
-    elif name == "copy_" and _is_meta(args[1]) and not _is_meta(args[0]):
-        raise NotImplementedError(NO_DATA)
-    elif name not in _MIXED and not (name.endswith("_") and _is_meta(given[0])):
-        _refuse_mixture(given)
-    elif not _is_meta(given[name == "embedding"]) and name in _INDEXING:
-        raise RuntimeError("Tensor on device meta is not on the expected device cpu! Indices into a tensor with memory "
-                           "must have numbers.")
-    _refuse_numbers(name, args, kwargs)
+    elif name in ("copy_", "__setitem__") and is_meta(args[-1]) and not is_meta(args[0]):
+        raise no_data()
+    else:
+        _refuse_numbers(name, args, kwargs)
+        refuse_devices(function, name, args, kwargs, given)
+        if name == "allclose":
+            raise no_item()
 
 
 def _refuse_numbers(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     """Raises PyTorch's error for a function whose result, or its shape, depends on numbers."""
     if name in _OF_NUMBERS:
-        raise NotImplementedError(
-            f"aten::{_OF_NUMBERS[name]}: attempted to run this operator with Meta tensors, but there was no fake impl "
-            "or Meta kernel registered. Its result depends on numbers, which a meta tensor has not.")
+        operator = "unique_dim" if name == "unique" and kwargs.get("dim") is not None else _OF_NUMBERS[name]
+        raise noted(
+            NotImplementedError(
+                f"aten::{operator}: attempted to run this operator with Meta tensors, but there was no fake impl or "
+                "Meta kernel registered. You may have run into this message while using an operator with PT2 "
+                "compilation APIs (torch.compile/torch.export); in order to use this operator with those APIs you'll "
+                "need to add a fake impl. Please see the following for next steps:  "
+                "https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html"),
+            because="the result depends on numbers, which a meta tensor does not have")
     if name == "nonzero" or name == "argwhere" or (name == "where" and len(args) + len(kwargs) == 1):
-        raise NotImplementedError(_NONZERO)
+        raise _nonzero()
     if name == "__getitem__":
-        index = args[1] if isinstance(args[1], tuple) else (args[1],)
-        if any([_is_meta(part) and part._array.dtype == BOOL_ for part in index]):
-            raise NotImplementedError(_NONZERO)
-    if name == "allclose" or (name == "one_hot" and len(args) + len(kwargs) == 1):
-        raise RuntimeError(_NO_ITEM)
-    if name == "repeat_interleave" and "output_size" not in kwargs and _is_meta((*args, None)[1]):
+        _refuse_index(args[0], args[1] if isinstance(args[1], tuple) else (args[1],))
+    if name == "__contains__" or (name == "one_hot" and len(args) + len(kwargs) == 1):
+        raise no_item()
+    if name == "repeat_interleave" and "output_size" not in kwargs and is_meta(args[min(1, len(args) - 1)]):
         raise RuntimeError("cannot repeat_interleave a meta tensor without output_size")
 
 
-def _is_meta(value: Any) -> bool:
-    array: Any = value._array if isinstance(value, TensorBase) else None
-    return type(array) is MetaArray
+def _refuse_index(tensor: Any, index: tuple[Any, ...]) -> None:
+    """Raises PyTorch's error for an index whose numbers decide the shape, or the place in memory."""
+    for part in index:
+        if is_meta(part) and not part._array.ndim and not is_meta(tensor):
+            raise no_item()
+        if is_meta(part) and part._array.dtype == BOOL_:
+            raise _nonzero()
 
 
-def _refuse_mixture(given: Sequence[TensorBase]) -> None:
-    """Raises RuntimeError if tensors with dimensions are on different devices. 0-d tensors on the CPU fit to all."""
-    meant = [x for x in given if _is_meta(x) or x._array.ndim]
-    for x in meant:
-        if _is_meta(x) != _is_meta(meant[0]):
-            here, there = ("meta", "cpu") if _is_meta(x) else ("cpu", "meta")
-            raise RuntimeError(f"Tensor on device {here} is not on the expected device {there}! Expected all tensors "
-                               "to be on the same device: move one of them with .to().")
+def _nonzero() -> NotImplementedError:
+    return noted(
+        NotImplementedError(
+            "The register_meta function for torch.nonzero() raises unimplemented by default, as a correct "
+            "data-independent implementation does not exist. This implementation returns a fake value, assuming all "
+            "elements of the tensor are non-zero. To enable this registration, please set "
+            "'torch.fx.experimental._config.meta_nonzero_assume_all_nonzero' to True."),
+        because="the shape of the result depends on numbers, which a meta tensor does not have")
 
 
 def _refuse_assignment(function: Any, tensor: TensorBase, *values: Any) -> None:
     """Raises RuntimeError for `.data` or `.grad` on another device than the tensor."""
     for value in values:
-        if _is_meta(value) == _is_meta(tensor):
+        if is_meta(value) == is_meta(tensor):
             continue
         if getattr(function.__self__.fget, "body", function).__name__ == "grad":
-            here, there = ("meta", "cpu") if _is_meta(value) else ("cpu", "meta")
+            here, there = ("meta", "cpu") if is_meta(value) else ("cpu", "meta")
             raise RuntimeError(f"attempting to assign a gradient with device type '{here}' to a tensor with device "
                                f"type '{there}'. Please ensure that the gradient and the tensor are on the same device")
-        raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
-                           "incompatible tensor type. One of them is on the device meta.")
+        raise incompatible("one of them is on the device meta")

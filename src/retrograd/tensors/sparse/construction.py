@@ -176,8 +176,8 @@ def sparse_compressed_tensor(compressed_indices: Any, plain_indices: Any, values
     if layout is None:
         raise RuntimeError("sparse_compressed_tensor expected sparse compressed tensor layout but got none")
     if layout not in (sparse_csr, sparse_csc, sparse_bsr, sparse_bsc):
-        raise RuntimeError(f"sparse_compressed_tensor expected sparse compressed tensor layout but got {layout}. Use "
-                           "torch.sparse_csr.")
+        raise RuntimeError(f"sparse_compressed_tensor expected sparse compressed tensor layout but got "
+                           f"{'Strided' if layout.name == 'strided' else 'Sparse'}")
     values, by_rows = _data(values, dtype), layout in (sparse_csr, sparse_bsr)
     outer, inner = _data(compressed_indices)._array, _data(plain_indices)._array
     in_blocks = layout in (sparse_bsr, sparse_bsc)

@@ -120,6 +120,14 @@ def dense_dim(self: Any) -> int:
     return int(array.ndim - sparse_dim(self) - leading)
 
 
+def _refuse_stack(array: Any, name: str) -> NoReturn:
+    """Raises RuntimeError for an array that is no matrix: for sparse arrays in PyTorch's words."""
+    kind = f"Sparse{name.title()}"
+    said = (f"coo_to_sparse_{name}: conversion from Sparse to {kind} for input tensors with sparse_dim()!=2 is not "
+            "supported") if isinstance(array, Coo) else f"to_sparse_{name}: stacks of matrices are not converted"
+    raise noted(RuntimeError(said), instead="convert the matrices of a stack one by one")
+
+
 def _compressed_part(name: str, x: Any, by_rows: bool) -> Compressed:
     array = x._array
     if not isinstance(array, Compressed) or array.by_rows != by_rows:
@@ -192,8 +200,10 @@ def to_sparse(self: Any, sparse_dim: Any = None, *, layout: Layout | None = None
                                "without blocksize argument given is not supported")
         return _to_blocks(layout.name, self, blocksize, layout is sparse_bsr)
     if blocksize is not None:
-        raise RuntimeError(f"dense_to_sparse: conversion from {kind_of(self)} to Sparse with blocksize argument given "
-                           "is not supported")
+        kind = "Sparse" if layout in (None, sparse_coo) else f"Sparse{layout.name[7:].title()}"
+        way = "to_sparse" if is_sparse(self) else "dense_to_sparse"
+        raise RuntimeError(f"{way}: conversion from {kind_of(self)} to {kind} with blocksize argument given is not "
+                           "supported")
     if layout is not None and layout is not sparse_coo:
         return _TO[layout](self)
     array = self._array
@@ -228,9 +238,7 @@ def _to_compressed(self: Any, by_rows: bool) -> Any:
             return self
         self = record(ops.coo_of_compressed, self)
     if array.ndim != 2:
-        raise RuntimeError(f"Only tensors with two sparse dimensions can be converted to the "
-                           f"Sparse{'Csr' if by_rows else 'Csc'} layout, got self with {array.ndim} sparse dimensions. "
-                           "Convert the matrices of a stack one by one.")
+        _refuse_stack(array, "csr" if by_rows else "csc")
     if is_sparse(self):
         return record(ops.csr_of_coo if by_rows else ops.csc_of_coo, self)
     return record(ops.to_sparse_csr if by_rows else ops.to_sparse_csc, self)
@@ -279,7 +287,7 @@ def _to_blocks(layout: str, self: Any, blocksize: Any, by_rows: bool) -> Any:
     if array.ndim < 2:
         raise IndexError(f"Dimension out of range (expected to be in range of [-1, 0], but got {-2})")
     if array.ndim > 2:
-        raise RuntimeError(f"to_{layout}: there are no stacks of matrices of blocks here. Convert them one by one.")
+        _refuse_stack(array, layout.removeprefix("sparse_"))
     if array.shape[0] % block[0] or array.shape[1] % block[1]:
         raise RuntimeError(f"{name}: tensor sparse size ({array.shape[0]},{array.shape[1]}) must be divisible by given "
                            f"blocksize ({block[0]},{block[1]})")

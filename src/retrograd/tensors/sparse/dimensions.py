@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from ...foundations.errors import no_kernel, noted
 from ...kernels.sparse.arrays import Coo, unsupported
 from ...ops import shape as shapes, sparse as ops
 from ...ops.indexing.indexing import index_select as index_select_op, select as select_op
@@ -27,12 +28,13 @@ def axes_of(dim: Any, ndim: int) -> tuple[int, ...]:
 
 
 @sparse("t")
-def t(input: TensorBase) -> Any:
+def t(input: Any) -> Any:
     if not is_sparse(input):
         return METHODS["t"](input)
-    if input._array.ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but self is "
-                           f"{input._array.ndim}D")
+    sparse = input._array.indices.shape[0] if isinstance(input._array, Coo) else 2
+    if input._array.ndim > 2 or sparse < input._array.ndim:
+        raise RuntimeError(f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got {sparse} sparse and "
+                           f"{input._array.ndim - sparse} dense dimensions")
     return record(shapes.t, input)
 
 
@@ -114,15 +116,24 @@ def index_select(input: TensorBase, dim: int, index: TensorBase) -> Any:
     return record(index_select_op, input, index, axis)
 
 
+def _check_all_sparse(tensors: Sequence[Any]) -> None:
+    """Raises PyTorch's error for the first dense tensor."""
+    place = next((i for i, x in enumerate(tensors) if not is_sparse(x)), None)
+    if place == 0:
+        raise no_kernel("aten::_values", "CPU", instead="convert all with .to_dense() or .to_sparse()")
+    if place is not None:
+        raise noted(
+            RuntimeError(f"Concatenating sparse tensors, but a dense tensor was found at position {place}."),
+            instead="convert all with .to_dense() or .to_sparse()")
+
+
 @sparse("cat", "concat", "concatenate")
 def cat(tensors: Sequence[TensorBase], dim: int = 0) -> Any:
-    for i, x in enumerate(tensors):
-        if not is_sparse(x):
-            raise RuntimeError("Expected object of backend Sparse but got backend CPU for sequence element "
-                               f"{i} in sequence argument at position #1 'tensors'")
+    _check_all_sparse(tensors)
     return record(cat_op, [*tensors], *axes_of(dim, tensors[0]._array.ndim))
 
 
 @sparse("stack")
 def stack(tensors: Sequence[TensorBase], dim: int = 0) -> Any:
+    _check_all_sparse(tensors)
     return record(stack_op, [*tensors], *axes_of(dim, tensors[0]._array.ndim + 1))

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ...foundations.dtypes import dtype as torch_dtype, legacy
-from ...foundations.errors import noted
+from ...foundations.errors import no_kernel, noted
 from ...kernels.sparse.arrays import Compressed, Coo, unsupported
 from ...ops import sparse as ops
 from ...ops.elementwise import arithmetic, comparison, elementary
@@ -215,7 +215,8 @@ def addmm(input: TensorBase, mat1: TensorBase, mat2: TensorBase, *, beta: Any = 
 def sparse_mm(mat1: Any, mat2: Any, reduce: Any = None) -> Any:
     """`torch.sparse.mm`."""
     if reduce is not None:
-        raise NotImplementedError("torch.sparse.mm(): there is no `reduce` here. Use torch.scatter_reduce.")
+        raise noted(
+            NotImplementedError("torch.sparse.mm(): reduce is not implemented"), instead="torch.scatter_reduce")
     _check_matrices(mat1, mat2)
     if isinstance(mat1._array, Coo) and isinstance(mat2._array, Coo):
         return record(ops.sparse_matmul, mat1, mat2)
@@ -239,7 +240,8 @@ def sparse_addmm(input: TensorBase, mat1: TensorBase, mat2: TensorBase, *, beta:
 def sampled_addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1.0, alpha: Any = 1.0) -> Any:
     """`torch.sparse.sampled_addmm`."""
     if not isinstance(input._array, Compressed):
-        raise RuntimeError("sampled_addmm: Expected self to have sparse csr layout. Call .to_sparse_csr() first.")
+        raise no_kernel("aten::sparse_sampled_addmm", "SparseCPU" if is_sparse(input) else "CPU",
+                        instead="call .to_sparse_csr() first")
     return record(ops.sampled_addmm, input, mat1, mat2, beta, alpha)
 
 
@@ -269,8 +271,9 @@ def sum_(input: TensorBase, dim: Any = None, keepdim: bool = False, *, dtype: to
     if dim is None or dim in ((), []):
         return record(sum_all, input, None)
     if not isinstance(input._array, Coo):
-        raise RuntimeError("reduction operations on CSR tensors with keepdim=False is unsupported. Call it on "
-                           "x.to_sparse_coo().")
+        raise noted(
+            RuntimeError("reduction operations on CSR tensors with keepdim=False is unsupported"),
+            instead="call it on x.to_sparse_coo()")
     return record(sum_dim, input, axes_of(dim, input._array.ndim), keepdim, None)
 
 
@@ -305,8 +308,9 @@ def log_softmax(input: TensorBase, dim: int, *, dtype: torch_dtype | None = None
 def norm(input: TensorBase, p: Any = "fro", dim: Any = None, keepdim: bool = False,
          dtype: torch_dtype | None = None) -> Any:
     if dim is not None:
-        raise RuntimeError("norm_sparse currently only supports full reductions, so 'dim' must either be empty or "
-                           "contain all dimensions of the input. Call it on x.to_dense().")
+        raise noted(
+            RuntimeError("norm_sparse currently only supports full reductions, so 'dim' must either be empty or "
+                         "contain all dimensions of the input"), instead="call it on x.to_dense()")
     if p in ("fro", 2):
         return record(ops.frobenius, input)
     return METHODS["norm"](plain(TABLE["coalesce"](input)._array.values), p)

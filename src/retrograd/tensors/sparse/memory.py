@@ -48,19 +48,22 @@ def data_ptr(self: Any) -> NoReturn:
 
 @sparse("storage", "untyped_storage", "storage_offset", "_typed_storage")
 def storage(self: Any) -> NoReturn:
+    kind = "Sparse" if isinstance(self._array, Coo) else "SparseCsr"
     raise noted(
-        NotImplementedError("Cannot access storage of SparseTensorImpl"), instead="take the storage of x.to_dense()")
+        NotImplementedError(f"Cannot access storage of {kind}TensorImpl"), instead="take the storage of x.to_dense()")
 
 
 @sparse("stride")
 def stride(self: Any, dim: Any = None) -> Any:
     if not isinstance(self._array, Coo):
-        raise RuntimeError("Sparse CSR tensors do not have strides. Call it on x.to_dense().")
+        raise noted(RuntimeError("Sparse CSR tensors do not have strides"), instead="call it on x.to_dense()")
     return (0,) * self._array.ndim if dim is None else 0
 
 
 @sparse("is_contiguous")
 def is_contiguous(self: Any, memory_format: Any = None) -> bool:
+    if not isinstance(self._array, Coo):
+        raise noted(RuntimeError("Sparse CSR tensors do not have is_contiguous"), instead="call it on x.to_dense()")
     return False
 
 
@@ -73,12 +76,16 @@ def contiguous(self: Any, memory_format: Any = None) -> NoReturn:
 
 @sparse("expand", "expand_as", "broadcast_to", "repeat", "tile")
 def expand(self: Any, *sizes: Any) -> NoReturn:
-    raise noted(RuntimeError("expand is unsupported for Sparse tensors"), instead="call it on x.to_dense()")
+    kind = "Sparse" if isinstance(self._array, Coo) else kind_of(self)
+    raise noted(RuntimeError(f"expand is unsupported for {kind} tensors"), instead="call it on x.to_dense()")
 
 
 @sparse("reshape", "flatten", "outer", "einsum", "ravel")
 def reshape(self: Any, *sizes: Any, **options: Any) -> NoReturn:
-    raise noted(RuntimeError("reshape is not implemented for sparse tensors"), instead="call it on x.to_dense()")
+    said = "reshape is not implemented for sparse tensors"
+    if not isinstance(self._array, Coo):
+        said = "Sparse CSR tensors do not have is_contiguous"
+    raise noted(RuntimeError(said), instead="call it on x.to_dense()")
 
 
 @sparse("item")
@@ -118,8 +125,9 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
                          f"{self.type()} and src type = {src.type()}"),
             instead="convert one with .to_dense() or .to_sparse()")
     if self._array.shape != src._array.shape:
-        raise RuntimeError(f"copy_() between sparse tensors of sizes {list(self._array.shape)} and "
-                           f"{list(src._array.shape)} is not possible: sparse tensors do not broadcast.")
+        raise noted(
+            RuntimeError(f"sparse tensors of sizes {list(self._array.shape)} and {list(src._array.shape)} do not "
+                         "broadcast"), instead="copy from a sparse tensor of the same size")
     return write(self, clone(src))
 
 
@@ -139,12 +147,15 @@ def sparse_resize_(self: TensorBase, size: Shape, sparse_dim: int, dense_dim: in
         kind = "sparse" if sparse_dim != held else "dense"
         counts = (held, sparse_dim) if sparse_dim != held else (array.values.ndim - 1, dense_dim)
         raise RuntimeError(f"changing the number of {kind} dimensions (from {counts[0]} to {counts[1]}) on a non-empty "
-                           "sparse tensor is not supported. Make a new tensor with torch.sparse_coo_tensor.")
+                           f"sparse tensor is not supported.\n{_RESIZING}")
     if array.nnz and any(new < old for new, old in zip(shape[:held], array.shape)):
         raise RuntimeError(f"shrinking the size of sparse dimensions (from {list(array.shape[:held])} to "
                            f"{list(shape[:held])}) on a non-empty sparse tensor is not supported.\n{_RESIZING}")
     if requires(self):
-        raise RuntimeError("sparse_resize_ of a tensor that requires grad is not recorded. Call it on x.detach().")
+        if self.is_leaf:
+            raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+        raise noted(
+            RuntimeError("derivative for aten::sparse_resize_ is not implemented"), instead="call it on x.detach()")
     wide = empty(shape, self.dtype, sparse_dim)._array
     if array.nnz:
         wide.indices, wide.coalesced = array.indices, array.coalesced

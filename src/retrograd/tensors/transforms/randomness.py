@@ -36,8 +36,7 @@ REFUSED_IN_PASSES = ("vmap: We do not yet support calling random operations insi
 _NOT_SAME = ("Vmap does not currently support same randomness with a batched tensor input. Please file an issue with "
              "functorch")
 _NOT_DIFFERENT = ("vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like "
-                  "same randomness. If this is necessary for your usage, please file an issue with functorch. Or draw "
-                  "new numbers instead of writing over a tensor that is the same for all samples.")
+                  "same randomness. If this is necessary for your usage, please file an issue with functorch.")
 
 
 def draw(level: BatchLevel, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
@@ -87,7 +86,9 @@ def _write(level: BatchLevel, op: Op, call: Callable[..., Any], args: tuple[Any,
         if beside:
             raise unwritable(op.name, level.size, [])
         if different:
-            raise RuntimeError(_NOT_DIFFERENT)
+            raise noted(
+                RuntimeError(_NOT_DIFFERENT),
+                instead="draw new numbers, rather than write over a tensor that is the same for all samples")
         below(op, call, args, True)
     elif different:
         below(op, call, aligned(args, level), True)

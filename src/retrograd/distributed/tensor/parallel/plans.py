@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from fnmatch import fnmatch
 
-from ....foundations.errors import warn
+from ....foundations.errors import noted, warn
 from ....nn.modules.module import Module
 from ...device_mesh import DeviceMesh
 from .styles import ParallelStyle
@@ -22,8 +22,9 @@ def parallelize_module(module: Module, device_mesh: DeviceMesh | None = None,
     """
     mesh = device_mesh or DeviceMesh.entered()
     if mesh.ndim != 1:
-        raise ValueError(f"Tensor Parallel only accepts a 1D DeviceMesh, but found {mesh.ndim}D! Take one dim of the "
-                         "mesh by its name.")
+        raise noted(
+            ValueError(f"Tensor Parallel only accepts a 1D DeviceMesh, but found {mesh.ndim}D!"),
+            instead="take one dim of the mesh by its name")
     if parallelize_plan is None:
         warn("No parallelize_plan is provided and auto-parallel is not supported at the moment, so this "
              "parallelize_module call will do nothing.", UserWarning)

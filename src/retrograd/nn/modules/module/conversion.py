@@ -138,8 +138,10 @@ class Conversion(Members):
         return self._floating(bfloat16)
 
     def cpu(self: T) -> T:
-        """Returns the module: all memory is the CPU's already."""
-        return self
+        """Returns the module: all memory is the CPU's already. Raises NotImplementedError for a parameter without
+        memory.
+        """
+        return self._apply(lambda t: t.cpu())
 
     def cuda(self: T, device: DeviceLike | None = None) -> T:
         """Returns the module if `device` is the CPU. Raises AssertionError for a GPU, since there is none here."""

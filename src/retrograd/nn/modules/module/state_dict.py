@@ -136,8 +136,9 @@ class StateDict:
         deprecated, and give a warning.
         """
         if args:
-            warn("Positional args are being deprecated, use kwargs instead. Write state_dict(destination=..., "
-                 "prefix=..., keep_vars=...).", FutureWarning)
+            warn("Positional args are being deprecated, use kwargs instead. Refer to "
+                 "https://pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.state_dict for details.",
+                 FutureWarning)
             by_name: tuple[Any, ...] = (destination, prefix, keep_vars)
             destination, prefix, keep_vars = (args + by_name[len(args):])[:3]
         if destination is None:

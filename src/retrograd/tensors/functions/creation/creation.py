@@ -311,7 +311,8 @@ def complex(real: TensorBase, imag: TensorBase) -> TensorBase:
     """
     check_real_parts("complex", real, imag, ("real", "imag"))
     if real.dtype.itemsize == 2:
-        raise RuntimeError("complex(): no complex dtype has parts of float16. Convert the parts with .float() first.")
+        raise noted(
+            RuntimeError("complex(): no complex dtype has parts of float16"), instead="convert the parts with .float()")
     result: TensorBase = _complex(real, imag)
     return result
 

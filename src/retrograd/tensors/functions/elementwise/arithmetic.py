@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import BOOL_, C128, F64, dtype as torch_dtype, legacy, letter
+from ....foundations.errors import noted
 from ....ops.basic import cast
 from ....ops.domains import subtracted
 from ....ops.elementwise import arithmetic as ops
@@ -40,10 +41,11 @@ _cast = recorded(cast)
 
 
 def invalid(name: str, *args: Any) -> TypeError:
-    """The error for arguments that fit no signature of the function. It begins with PyTorch's words."""
+    """The error for arguments that fit no signature of the function. PyTorch lists the signatures behind it."""
     kinds = ", ".join(type(arg).__name__ for arg in args)
-    return TypeError(f"{name}() received an invalid combination of arguments - got ({kinds}). Operands must be tensors "
-                     "or Python numbers")
+    return noted(
+        TypeError(f"{name}() received an invalid combination of arguments - got ({kinds})"),
+        because="operands are tensors or Python numbers")
 
 
 @twins("add(Tensor input, Tensor other, *, Number alpha=1, Tensor out=None)", out=ELEMENTWISE, method=True)

@@ -192,7 +192,8 @@ def view_as_complex(input: TensorBase) -> TensorBase:
         raise RuntimeError("view_as_complex is only supported for half, float and double tensors, but got a tensor of "
                            f"scalar type: {input.dtype.legacy}")
     if input._array.itemsize == 2:
-        raise RuntimeError("view_as_complex(): no complex dtype has parts of float16. Convert with .float() first.")
+        raise noted(
+            RuntimeError("view_as_complex(): no complex dtype has parts of float16"), instead="convert with .float()")
     if not input._array.ndim:
         raise RuntimeError("Input tensor must have one or more dimensions")
     if input._array.shape[-1] == 2 and input.storage_offset() % 2:

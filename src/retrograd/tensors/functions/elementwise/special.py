@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import Array, default_floating, dtype as torch_dtype, legacy, letter
+from ....foundations.errors import noted
 from ....ops.elementwise import arithmetic, elementary, special as ops
 from ....ops.framework import Op
 from ...arguments.options import number
@@ -100,7 +101,7 @@ def _refuse_huge(array: Array, dimension: int) -> None:
         said = ("[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried "
                 f"to allocate {size} bytes. Error code 12 (Cannot allocate memory)" if size < 1 << 63 else
                 f"Storage size calculation overflowed with sizes=[{dimension}]")
-        raise RuntimeError(f"{said}. p is too large for mvlgamma.")
+        raise noted(RuntimeError(said), because="p is too large for mvlgamma")
 
 
 def check_operands(name: str, x: Any, y: Any) -> None:

@@ -71,8 +71,10 @@ def _bounds(array: Array, lengths: Any, offsets: Any, dim: int, unsafe: bool) ->
     if dim != given.ndim - 1:
         raise RuntimeError(f"segment_reduce(): Expected axis to be the last dimension of {name} but got {dim}.")
     if given.shape[:-1] != array.shape[:dim]:
-        raise RuntimeError(f"segment_reduce(): {name} of shape {[*given.shape]} has to begin as data of shape "
-                           f"{[*array.shape]} does.")
+        raise noted(
+            RuntimeError("segment_reduce(): Expected all rows of lengths along axis to sum to "
+                         "data.size(lengths.dim()-1) when !unsafe."),
+            because=f"{name} of shape {[*given.shape]} has to begin as data of shape {[*array.shape]} does")
     return beyond(partial(_ends, name, array.shape[dim], unsafe), given)
 
 
@@ -96,12 +98,15 @@ def _ends(name: str, size: int, unsafe: bool, given: Array) -> Any:
     if lengths:
         given = np.cumsum(np.concatenate((np.zeros((*given.shape[:-1], 1), np.int64), given), axis=-1), axis=-1)
     elif not given.shape[-1]:
-        raise RuntimeError("segment_reduce(): offsets needs one number more than there are segments, but it is empty.")
+        raise noted(
+            RuntimeError("Trying to create tensor with negative dimension -1: [-1]"),
+            because="offsets has one number more than there are segments")
     if (np.diff(given, axis=-1) < 0).any():
         raise noted(
             RuntimeError("Expected segment_length >= 0 to be true, but got false.  (Could this error message be "
                          "improved?  If so, please report an enhancement request to PyTorch.)"),
             because="offsets must not decrease")
     if given.size and (given.min() < 0 or given.max() > size):
-        raise RuntimeError(f"segment_reduce(): a segment ends outside of data, which has size {size}.")
+        raise noted(
+            RuntimeError("segment_reduce(): a segment ends outside of data"), given=f"data of size {size}")
     return given.astype(np.int64)

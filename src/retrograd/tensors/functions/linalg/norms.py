@@ -262,8 +262,9 @@ def _weight_norm(v: TensorBase, g: TensorBase, dim: int = 0) -> Any:
     directions, norms = array_of("_weight_norm", v), array_of("_weight_norm", g, "g")
     if dim in (0, directions.ndim - 1):
         if directions.dtype != norms.dtype:
-            raise RuntimeError(f"expected scalar type {legacy(directions)} but found {legacy(norms)}. "
-                               "Convert the norms to the dtype of the directions.")
+            raise noted(
+                RuntimeError(f"expected scalar type {legacy(directions)} but found {legacy(norms)}"),
+                instead="convert the norms to the dtype of the directions")
         return _weight_norm_interface(v, g, dim)
     return v * (g / norm_except_dim(v, 2, dim))
 

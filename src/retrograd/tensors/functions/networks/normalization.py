@@ -261,6 +261,14 @@ def _float(name: str, argument: str, position: int, value: Any) -> Any:
 
 
 @public()
+def verify_batch_size(size: Sequence[int], shown: Any = None) -> None:
+    """Raises ValueError for a batch with one value for each channel: its deviation is 0."""
+    if math.prod((size[0], *size[2:])) == 1:
+        raise noted(
+            ValueError("Expected more than 1 value per channel when training, got input "
+                       f"size {(size if shown is None else shown)}"), "shapes#one-value-per-channel")
+
+
 def batch_norm(input: TensorBase, weight: Any, bias: Any, running_mean: TensorBase | None,
                running_var: TensorBase | None, training: bool, momentum: float, eps: float,
                cudnn_enabled: bool = True) -> Any:

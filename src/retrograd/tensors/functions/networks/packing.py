@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import I64, Array, dtype as torch_dtype
+from ....foundations.errors import noted
 from ....ops.basic import beyond
 from ....ops.networks import recurrent as ops
 from ....tensors.state.base import TensorBase
@@ -66,8 +67,9 @@ def _pack_padded_sequence(input: TensorBase, lengths: TensorBase, batch_first: b
         raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
     sizes = beyond(partial(_sizes, shape[0 if batch_first else 1]), lengths._array)
     if len(sizes) > shape[1 if batch_first else 0]:
-        raise RuntimeError(f"Expected lengths of at most {shape[1 if batch_first else 0]}, the steps of the input, but "
-                           f"got a length of {len(sizes)}")
+        raise noted(
+            RuntimeError(f"Expected lengths of at most {shape[1 if batch_first else 0]}, the steps of the input"),
+            given=f"a length of {len(sizes)}")
     refuse_complex_gradient("_pack_padded_sequence", input)
     return _pack(input, tuple(sizes.tolist()), bool(batch_first)), plain(sizes)
 
@@ -75,7 +77,7 @@ def _pack_padded_sequence(input: TensorBase, lengths: TensorBase, batch_first: b
 def _check_rows(sizes: tuple[int, ...], shape: Any) -> None:
     """Raise RuntimeError if there are fewer rows than `sizes` say. PyTorch looks at steps of one size together."""
     if not sizes:
-        raise RuntimeError("Expected batch_sizes to have an element for each step, but it has none")
+        raise RuntimeError("batch_sizes can not be empty")
     start = 0
     for size, group in groupby(sizes):
         steps = len([*group])

@@ -286,7 +286,8 @@ def _resize(name: str, tensor: TensorBase, shape: tuple[int, ...], memory_format
             RuntimeError("cannot resize variables that require grad"), "in-place#resize-requires-grad",
             instead="resize x.detach() or a clone instead")
     if moves(tensor):
-        raise RuntimeError("cannot resize variables that has a forward grad. Resize x.detach() or a clone instead.")
+        raise noted(
+            RuntimeError("cannot resize variables that has a forward grad"), instead="resize x.detach() or a clone")
     if tensor._grad_meta is not None:
         refuse_inference(tensor._grad_meta)
     order: Any = "C" if memory_format is None else options.order_of_shape(name, memory_format, shape)

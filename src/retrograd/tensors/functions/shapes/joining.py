@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import dtype as torch_dtype
+from ....foundations.errors import noted
 from ....ops import joining as ops
 from ....ops.indexing.indexing import slice_
 from ...arguments.checking import refusal
@@ -131,7 +132,7 @@ def _refuse_endless(count: int) -> None:
     """Raise RuntimeError for a number of parts that no memory holds."""
     if count > _MOST_PARTS:
         said = "std::bad_alloc" if count <= _LONGEST_VECTOR else "cannot create std::vector larger than max_size()"
-        raise RuntimeError(f"{said}. {count} parts do not fit into memory. Ask for fewer parts.")
+        raise noted(RuntimeError(said), because=f"{count} parts do not fit into memory", instead="ask for fewer parts")
 
 
 def _of_sizes(tensor: TensorBase, sizes: tuple[int, ...], axis: int, n: int) -> tuple[Any, ...]:
@@ -155,8 +156,8 @@ def chunk(input: TensorBase, chunks: int, dim: int = 0) -> Any:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     axis = axis_of("chunk", dim, array.ndim)
     if array.shape[axis] + chunks - 1 >= 2 ** 63:
-        raise RuntimeError("split expects split_size be non-negative, but got split_size=-1. The number of chunks is "
-                           f"{chunks}.")
+        raise noted(
+            RuntimeError("split expects split_size be non-negative, but got split_size=-1"), given=f"{chunks} chunks")
     size = -(-array.shape[axis] // chunks)
     if not size:
         _refuse_endless(chunks)

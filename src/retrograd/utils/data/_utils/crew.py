@@ -9,7 +9,7 @@ from pickle import PicklingError
 from time import monotonic
 from typing import Any
 
-from ....foundations.errors import warn
+from ....foundations.errors import noted, warn
 from .worker import Task, _ResumeIteration, _worker_loop
 
 # How many seconds pass between two looks at whether the workers still run, and how many seconds a worker has to end.
@@ -105,5 +105,6 @@ def _unexpected_end(processes: list[Any]) -> RuntimeError:
     pids = ", ".join(str(process.pid) for process in processes)
     codes = ", ".join(f"signal {-process.exitcode}" if process.exitcode < 0 else f"exit status {process.exitcode}"
                       for process in processes)
-    return RuntimeError(f"DataLoader worker (pid(s) {pids}) exited unexpectedly ({codes}). If memory ran out, use "
-                        "fewer workers or smaller batches.")
+    return noted(
+        RuntimeError(f"DataLoader worker (pid(s) {pids}) exited unexpectedly"), given=codes,
+        instead="if memory ran out, fewer workers or smaller batches")
