@@ -1,4 +1,4 @@
-"""Gradients of elementwise operators, and of those that take or place elements, as several operators of PyTorch's core."""
+"""Gradients of elementwise operators, and of those that take or place elements, as several operators of the core."""
 
 from __future__ import annotations
 
