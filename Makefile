@@ -67,6 +67,7 @@ versions: ## make demo, test and parity with each interpreter in PYTHONS="/path/
 
 field: $(FIELD)/.packages ## run programs for other packages with PyTorch and with retrograd (installs all of them)
 	nice $(FIELD)/bin/python examples/packages/compare.py --page docs/packages.md
+	cd tests && nice $(abspath $(FIELD))/bin/python -m showing.missing_names
 
 suites: $(FIELD)/.packages ## run the tests of other packages with PyTorch and with retrograd (half an hour or more)
 	nice $(FIELD)/bin/python examples/packages/suites.py --page docs/packages.md

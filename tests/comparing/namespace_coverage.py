@@ -28,6 +28,7 @@ REASONS: dict[str, str] = {
         r"Dispatch\w+|\w*DispatchKeyGuard|DisableTorchFunction\w*|PyTorchFile\w+|Sym\w+|sym_\w+|parse_\w+|import_ir\w*|"
         r"merge_type\w+|unify_type_list|get_file_path|PRIVATE_OPS|FileCheck|classproperty|Type)$|torch\.\w+\.(slice_inver"
         r"se|FileCheck|enable_reentrant_dispatch|redispatch_function|NestedIOFunction|common_notes)$",
+    "ways between processes other than MPI": r"torch\.distributed\b",
     "compiling and tracing": r"torch\.(_dynamo|compiler|fx|jit|library|onnx|package|export|func|vmap)\b",
     "quantized tensors": r".*(quant|qint|quint|\.q_|\.q[A-Z]|QU?Int|Q[A-Z]|fbgemm|int_repr|qparams|per_(tensor|channel)"
         r"|qscheme|moving_avg_obs|torch\.ao\b|\.intrinsic|\.qat$)",

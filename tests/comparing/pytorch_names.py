@@ -22,8 +22,9 @@ BOUND_CLASSES = Path(__file__).with_name("bound_classes.txt")
 MODULES = (
     "torch", "torch._dynamo", "torch.accelerator", "torch.ao", "torch.ao.quantization", "torch.autograd",
     "torch.autograd.functional", "torch.autograd.graph", "torch.autograd.profiler", "torch.backends",
-    "torch.compiler", "torch.cpu", "torch.cuda", "torch.distributions", "torch.distributions.constraints",
-    "torch.distributions.transforms", "torch.distributions.utils", "torch.fft", "torch.func",
+    "torch.compiler", "torch.cpu", "torch.cuda", "torch.distributed", "torch.distributed.tensor", "torch.distributions",
+    "torch.distributions.constraints", "torch.distributions.transforms", "torch.distributions.utils",
+    "torch.fft", "torch.func",
     "torch.functional", "torch.fx", "torch.jit", "torch.library", "torch.linalg", "torch.masked",
     "torch.mps", "torch.nn", "torch.nn.functional",
     "torch.nn.init", "torch.nn.modules", "torch.nn.utils", "torch.onnx", "torch.optim",

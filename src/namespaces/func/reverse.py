@@ -24,6 +24,7 @@ from ..tensors.functions.creation.creation import zeros_like
 from ..tensors.recording.calls import CALLS
 from ..tensors.recording.saving import in_force
 from ..tensors.state.base import as_leaf, edge_of, meta_of, requires, set_leaf
+from ..tensors.state.dispatch import handlers_see
 from ..tensors.tensor import Tensor
 from ..tensors.transforms.levels import transforming
 from ..utils._pytree import PyTree, TreeSpec, tree_flatten, tree_unflatten
@@ -50,7 +51,7 @@ def _tracked(x: Tensor) -> Tensor:
             RuntimeError("only Tensors of floating point dtype can require gradients"),
             instead="convert the argument with .to(torch.get_default_dtype())")
     if requires(x):
-        aliased: Tensor = CALLS[alias](x)
+        aliased: Tensor = x.view_as(x) if handlers_see(x) else CALLS[alias](x)
         return aliased
     alone: Tensor = detached(x)
     set_leaf(meta_of(alone), True)

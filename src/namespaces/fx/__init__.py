@@ -19,4 +19,4 @@ __all__ = ["CodeGen", "Graph", "GraphModule", "Interpreter", "Node", "Proxy", "T
            "graph_module", "has_side_effect", "immutable_collections", "interpreter", "map_arg", "node", "proxy",
            "replace_pattern", "subgraph_rewriter", "symbolic_trace", "wrap"]
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = late(__name__, __all__, inside({"": "experimental"}, __name__))
+    __getattr__, __dir__ = late(__name__, __all__, inside({"": "experimental passes"}, __name__))

@@ -17,6 +17,10 @@ __all__ = ["Interpreter", "Transformer"]
 if not TYPE_CHECKING:
     __getattr__, __dir__ = missing(__name__, __all__)
 
+# The end of the messages of errors.
+_ADVICE = ("Use tlparse to see full graph. "
+           "(https://github.com/pytorch/tlparse?tab=readme-ov-file#tlparse-parse-structured-pt2-logs)")
+
 
 class Interpreter:
     """Runs a graph node by node. A derived class may change what `run_node`, or a kind of node, does.
@@ -52,12 +56,30 @@ class Interpreter:
         for node in self.graph.nodes:
             if node in self.env:
                 continue
-            self.env[node] = self.run_node(node)
+            try:
+                self.env[node] = self.run_node(node)
+            except Exception as error:
+                if self.extra_traceback:
+                    _name_node(error, node)
+                    if isinstance(error, KeyError):
+                        raise RuntimeError(*error.args) from error
+                raise
             if node.op == "output":
                 return self.env[node]
             for old in self._gone.get(node, []):
                 del self.env[old]
         return None
+
+    def boxed_run(self, args_list: list[Any]) -> Any:
+        """What the graph returns for the arguments in a list. The list is emptied, so that nobody else holds them."""
+        names = self.graph.find_nodes(op="placeholder")
+        if len(args_list) != len(names):
+            detail = "extra arguments" if len(args_list) > len(names) else "missing arguments"
+            raise RuntimeError(f"Interpreter.boxed_run expected {len(names)} arguments for placeholders but received "
+                               f"{len(args_list)} ({detail})")
+        env = dict(zip(names, args_list, strict=True))
+        args_list.clear()
+        return self.run(initial_env=env)
 
     def run_node(self, n: Node) -> Any:
         """The result of a node."""
@@ -70,11 +92,11 @@ class Interpreter:
             return [*self.args_iter]
         try:
             return next(self.args_iter)
-        except StopIteration:
+        except StopIteration as stop:
             if args:
                 return args[0]
             raise RuntimeError(f"Expected positional argument for parameter {target}, but one was not passed in!"
-                               ) from None
+                               ) from stop
 
     def get_attr(self, target: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """An attribute of the module."""
@@ -120,6 +142,13 @@ class Interpreter:
             return self.env[node]
 
         return map_arg(args, value)
+
+
+def _name_node(error: Exception, node: Node) -> None:
+    """Let the message of an error say which node was run."""
+    said = f"{error.args[0]}\n\n" if error.args else ""
+    error.args = (f"{said}While executing {node.format_node()}\nOriginal traceback:\n{node.stack_trace}\n{_ADVICE}",
+                  *error.args[1:])
 
 
 def _last_uses(graph: Graph) -> dict[Node, list[Node]]:

@@ -20,8 +20,10 @@ from ..ops.joining import stack
 from ..ops.shape import unsafe_view
 from ..tensors import transforms
 from ..tensors.arguments.options import require_grad
+from ..tensors.functions.shapes import joining
 from ..tensors.recording.gradients import input_edge, root_edge, run_backward
 from ..tensors.state.base import edge_of, plain, with_edge
+from ..tensors.state.dispatch import handlers_see
 from ..tensors.tensor import Tensor
 from . import strict as check
 from .backward import grad
@@ -31,6 +33,8 @@ Tensors = tuple[Any, ...]
 
 def detached(tensor: Tensor) -> Any:
     """The same memory without history. Unlike `detach`, it keeps the tangents of transforms that are in effect."""
+    if handlers_see(tensor):
+        return tensor.detach()
     return with_edge(tensor._array, None)
 
 
@@ -45,10 +49,10 @@ def leaf(tensor: Tensor) -> Any:
 
 def dummies(tensors: Tensors) -> Tensors:
     """Zeros that require grad: cotangents to differentiate by. Their values do not matter."""
-    zeros = tuple([check.zeros_like(t) for t in tensors])
-    for zero in zeros:
+    made = tuple([check.zeros_like(t) for t in tensors])
+    for zero in made:
         require_grad(zero)
-    return zeros
+    return made
 
 
 def gradients(outputs: Sequence[Any], inputs: Tensors, cotangents: Tensors | None, record: bool) -> Tensors:
@@ -132,6 +136,22 @@ def recorded_rows(out: Tensor, xs: Tensors, number: int | None) -> list[list[Any
                 raise check.constant("jacobian", number)
             by_input[i].append(row)
     return by_input
+
+
+def called_rows(out: Any, xs: Tensors, number: int | None, record: bool) -> Tensors:
+    """`rows`, by the calls that PyTorch makes, for handlers below autograd to see."""
+    by_input: tuple[list[Any], ...] = tuple([[] for _ in xs])
+    for _ in range(out._array.size):
+        element = out.reshape(-1)[len(by_input[0])]
+        found = (None,) * len(xs) if edge_of(element) is None else grad(
+            (element,), xs, retain_graph=True, create_graph=record, allow_unused=True)
+        for i, (row, x) in enumerate(zip(found, xs)):
+            if row is None and number is not None:
+                raise check.independent(number, i)
+            if record and number is not None and edge_of(row) is None:
+                raise check.constant("jacobian", number)
+            by_input[i].append(check.zeros_like(x) if row is None else row)
+    return tuple([joining.stack(each).view((*out.shape, *x.shape)) for each, x in zip(by_input, xs)])
 
 
 def stacked(found: list[list[list[Any]]], outputs: Tensors, xs: Tensors) -> Tensors:

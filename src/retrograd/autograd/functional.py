@@ -16,8 +16,10 @@ from ..foundations.names import missing
 from ..tensors.functions.creation.creation import eye
 from ..tensors.recording.refusals import refuse_leaves_inside
 from ..tensors.state.base import TensorBase, edge_of
+from ..tensors.state.dispatch import handlers_see
 from . import strict as check
 from .blocks import (
+    called_rows,
     columns_together,
     detached,
     dummies,
@@ -131,6 +133,11 @@ def jacobian(func: Callable, inputs: Any, create_graph: bool = False, strict: bo
             check.require_real(outputs)
         if vectorize:
             blocks = rows_together(outputs, xs, create_graph)
+        elif handlers_see(*outputs, *xs):
+            blocks = tuple([called_rows(out, xs, i if strict else None, create_graph)
+                            for i, out in enumerate(outputs)])
+            if not create_graph:
+                blocks = _grad_postprocess(blocks, False)
         elif create_graph:
             blocks = stacked([recorded_rows(out, xs, i if strict else None) for i, out in enumerate(outputs)],
                              outputs, xs)

@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..foundations.errors import noted
+from ..tensors.functions.creation import creation
 from ..tensors.state.base import edge_of, plain
+from ..tensors.state.dispatch import handlers_see
 from ..tensors.tensor import Tensor
 
 _FORBIDDEN = "This is not allowed in strict mode"
@@ -48,6 +50,8 @@ def filled(gradients: Sequence[Any], like: Sequence[Any], strict: bool, create_g
 
 def zeros_like(tensor: Tensor) -> Any:
     """A constant of zeros."""
+    if handlers_see(tensor):
+        return creation.zeros_like(tensor)
     return plain(np.zeros(tensor._array.shape, tensor._array.dtype))
 
 

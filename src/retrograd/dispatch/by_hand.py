@@ -42,6 +42,17 @@ def _index(x: Any, indices: Any) -> Any:
     return x[tuple([slice(None) if index is None else index for index in indices])]
 
 
+def _index_put(x: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """A sum is made by the gradient of the elements, since the public function takes no dims without an index."""
+    if all([index is not None for index in indices]):
+        return x.index_put(tuple(indices), values, accumulate)
+    if accumulate:
+        return x + gradients_of(lambda y: _index(y, indices), [x], [0], values)
+    made = x.clone()
+    made[tuple([slice(None) if index is None else index for index in indices])] = values
+    return made
+
+
 def _bernoulli(x: Any, p: Any = None, **options: Any) -> Any:
     return x.bernoulli(**options) if p is None else x.bernoulli(p, **options)
 
@@ -112,6 +123,7 @@ BY_HAND: dict[str, Callable[..., Any]] = {
     "_local_scalar_dense": lambda x: x.item(), "alias": lambda x: x.view(x.shape), "bernoulli": _bernoulli,
     "convolution_backward": _convolution_backward, "embedding": _embedding,
     "embedding_dense_backward": _embedding_backward, "gelu_backward": _gelu_backward, "index": _index,
+    "index_put": _index_put,
     "lift_fresh": lambda x: x, "native_dropout": _dropout, "native_layer_norm_backward": _layer_norm_backward,
     "nll_loss_backward": _nll_loss_backward, "nll_loss_forward": _nll_loss, "slice": _slice,
     **{f"upsample_{name}": _resized(mode) for name, mode in _MODES.items()}}

@@ -170,6 +170,23 @@ class FakeTensorMode(TorchDispatchMode):
         self.allow_non_fake_inputs, self.allow_fallback_kernels = allow_non_fake_inputs, allow_fallback_kernels
         self.shape_env, self.static_shapes = shape_env, True if static_shapes is None else static_shapes
         self.fake_tensor_converter = FakeTensorConverter()
+        self._entered: list[tuple[bool, list[Any]]] = []
+
+    def __enter__(self) -> FakeTensorMode:
+        """Enter the mode, unless it is entered already. One such mode counts, so another one is aside meanwhile."""
+        stack = local.here.modes
+        anew = self not in stack
+        self._entered.append((anew, stack))
+        if anew:
+            _set_stack([mode for mode in stack if not isinstance(mode, FakeTensorMode)])
+            super().__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        anew, stack = self._entered.pop()
+        if anew:
+            super().__exit__(*error)
+            _set_stack(stack)
 
     def from_tensor(self, tensor: Any, *, static_shapes: bool | None = None, source: Any = None,
                     symbolic_context: Any = None, trace: bool = True) -> Any:

@@ -71,10 +71,10 @@ class Node:
         """An array of an index as handlers get it; None for a dim without one."""
         return as_values(array)
 
-    def call(self, name: str, *values: Any) -> Any:
+    def call(self, name: str, *values: Any, **named: Any) -> Any:
         """The tensor that an operator of the core returns."""
         func = overload(name)
-        result = handled(func, values, {})
+        result = handled(func, values, named)
         local.here.note(result)
         return result
 

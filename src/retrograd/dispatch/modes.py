@@ -10,6 +10,7 @@ import numpy as np
 
 from ..foundations.modes import before_message, local as modes
 from ..ops import _Core
+from ..tensors.recording.gradients import Kinds
 from ..tensors.recording.overriding import disabled_torch_dispatch_impl
 from ..tensors.state.dispatch import DISPATCH
 from . import compositions, implementations
@@ -198,6 +199,7 @@ def begin() -> None:
         compositions.begin()
         implementations.begin()
         WrapperArray.number = staticmethod(_number)
+        Kinds.recorded = Kinds.checked = DispatchPass.make
 
 
 begin()

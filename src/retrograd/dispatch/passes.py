@@ -151,8 +151,11 @@ class DispatchPass(_Standing, RecordedPass):
         return self._computed(node, cotangent, saved)
 
     def _has_row(self, node: Any) -> bool:
-        """Whether a handler saw the call that made a node, and the core has operators for its gradients."""
-        return not self.grad and watched() and modes.thread.observer is None and (
+        """Whether a handler saw the call that made a node, and the core has operators for its gradients.
+
+        The levels of transforms know rules alone.
+        """
+        return not self.grad and watched() and modes.thread.observer is None and not modes.thread.levels and (
             node.hooks is not None and _CALL in node.hooks.metadata)
 
     def _computed(self, node: Any, cotangent: Any, saved: Any) -> Sequence[Any]:

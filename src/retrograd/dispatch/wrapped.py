@@ -31,8 +31,8 @@ class WrapperArray(Geometry):
     """The array of a wrapper. `nbytes` is the size that its memory would have, and `place` the device of the tensor.
 
     The array keeps what the tensor has: its class and its attributes. So a graph that holds the array can make the
-    tensor again after the program has let go of it. While one such array exists, rules compute with tensors. `fresh`
-    says that a handler has just returned the tensor, which is to be the result of the call.
+    tensor again after the program has let go of it. If a pass meets one, rules compute with tensors. `fresh` says that
+    a handler has just returned the tensor, which is to be the result of the call.
     """
 
     __slots__ = ("__weakref__", "_held", "_kept", "_kind", "base", "fresh", "layout", "like", "nbytes", "place")
@@ -52,10 +52,10 @@ class WrapperArray(Geometry):
     offset = property(lambda self: (address(self.like) - address(self.base)) // self.like.itemsize)
 
     def __array_ufunc__(self, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError(f"{self._kind.__name__} is a wrapper of tensors, and the derivatives and batches of "
-                                  "torch.func know no wrappers. Transform a function of the tensors that it wraps.")
+        raise NotImplementedError(f"{self._kind.__name__} is a wrapper of tensors, and forward mode and vmap know no "
+                                  "wrappers. Transform a function of the tensors that it wraps.")
 
-    __array_function__ = __array_ufunc__
+    __array_function__ = copy = __array_ufunc__
 
     @property
     def __array_interface__(self) -> Any:

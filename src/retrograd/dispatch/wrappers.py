@@ -6,24 +6,10 @@ from typing import Any
 
 from ..foundations.devices import device as Device
 from ..foundations.dtypes import DIFFERENTIABLE
-from ..foundations.modes import ThreadState, in_all_threads
 from ..tensors.arguments.options import element_type, order_of_shape, strided
 from ..tensors.state.base import TensorBase, meta_of
 from .modes import has_handler
-from .passes import DispatchPass
 from .wrapped import WrapperArray
-
-
-def _arrange(thread: ThreadState) -> None:
-    """Have the passes of a thread be such that rules may meet wrappers."""
-    if thread.passing is None:
-        thread.passing = DispatchPass.make
-
-
-class _Passes:
-    """Whether the passes of all threads are arranged, which the first wrapper does."""
-
-    arranged = False
 
 
 def make_wrapper_subclass(cls: type[Any], size: Any, strides: Any = None, storage_offset: Any = None,
@@ -50,9 +36,6 @@ def make_wrapper_subclass(cls: type[Any], size: Any, strides: Any = None, storag
     if lie is None and memory_format is not None:
         order = order_of_shape("_make_wrapper_subclass", memory_format, shape)
         lie = order if isinstance(order, tuple) else None
-    if not _Passes.arranged:
-        _Passes.arranged = True
-        in_all_threads("wrappers of tensors", _arrange)
     made = object.__new__(cls)
     array = WrapperArray(shape, kind, lie, Device("cpu") if device is None else Device(device), layout)
     made._array, made._edge, made._grad_meta = array, None, None  # type: ignore[assignment]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -35,6 +36,8 @@ class DeviceMesh:
     """
 
     _entered: ClassVar[list[DeviceMesh]] = []
+    # The groups of the meshes that there are, by their ranks.
+    _known: ClassVar[WeakValueDictionary[tuple[int, ...], ProcessGroup]] = WeakValueDictionary()
 
     def __init__(self, device_type: str, mesh: Any, *, mesh_dim_names: tuple[str, ...] | None = None,
                  backend_override: Any = None, _init_backend: bool = True) -> None:
@@ -55,6 +58,7 @@ class DeviceMesh:
         self.device_type, self._ranks, self._groups, self._root = device_type, ranks, groups, root
         self.mesh_dim_names = None if names is None else tuple(names)
         self._flattened: dict[str, DeviceMesh] = {}
+        self._known.update({tuple(group.ranks): group for group in groups if isinstance(group, ProcessGroup)})
         found = np.argwhere(ranks == get_rank())
         self._coordinate = tuple(map(int, found[0])) if len(found) else None
 
@@ -194,6 +198,10 @@ class DeviceMesh:
             raise RuntimeError("No device mesh is currently active!")
         return cls._entered[-1]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self.device_type, self._ranks.tolist(), self.mesh_dim_names,
+                        [None if isinstance(group, int) else [*group.ranks] for group in self._groups])
+
     def __repr__(self) -> str:
         strides = [stride // self._ranks.itemsize for stride in np.ascontiguousarray(self._ranks).strides]
         sizes = (f"({', '.join(f'{name}={n}' for name, n in zip(self.mesh_dim_names, self.shape))})"
@@ -207,6 +215,14 @@ class DeviceMesh:
 
     def __hash__(self) -> int:
         return hash((self._ranks.tobytes(), self.shape, self.device_type, self.mesh_dim_names))
+
+
+def _again(device_type: str, ranks: Any, names: tuple[str, ...] | None, groups: list[Any]) -> DeviceMesh:
+    """A mesh from its pickle. Its groups are those with these ranks that this process has; it may have none of them."""
+    made = object.__new__(DeviceMesh)
+    found = [None if own is None else DeviceMesh._known.get(tuple(own)) for own in groups]
+    made._fill(device_type, np.array(ranks, np.int32), names, [] if None in found else found, made)
+    return made
 
 
 def _own_group(ranks: Ranks, dim: int) -> Any:

@@ -16,6 +16,7 @@ from ..foundations.dtypes import Array
 from ..foundations.modes import local
 from ..kernels.thresholds import PARTS
 from . import faults
+from .crossings import alive
 from .fit import fit
 from .node import RELEASED, AccumulateGrad
 from .packed import Packed
@@ -48,7 +49,7 @@ def repeated(route: Route, root: Node) -> Callable[[Cotangent], dict[Any, Cotang
     """
     thread = local.thread
     if (thread.transform or thread.observer or thread.passing or thread.anomalies is not None
-            or root.node not in (route.wanted or ()) or not _is_usual(route)):
+            or root.node not in (route.wanted or ()) or not _is_usual(route) or (alive and route.crosses())):
         return None
     lines = [line for node in route.order for line in _lines(node, route.wanted)]
     targets = [edge for edges in route.capture.values() for edge in edges]

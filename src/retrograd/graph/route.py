@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
+
 from .crossings import Crossing
 from .node import AccumulateGrad, Output
 from .packed import Packed
@@ -40,8 +42,12 @@ class Route:
 
     def crosses(self) -> bool:
         """Whether the route leads over a border of a transform's level, or to the array of a wrapper."""
-        return any([isinstance(node, Crossing) or _saves_wrapper(node.saved) for node in self.order]) or any([
-            hasattr(leaf.variable._array, "shown") for leaf in self.due])
+        for node in self.order:
+            saved = node.saved
+            if (saved is not None and _saves_wrapper(saved)) or isinstance(node, Crossing):
+                return True
+        return any([type(leaf.variable._array) is not np.ndarray and hasattr(leaf.variable._array, "shown")
+                    for leaf in self.due])
 
     def _collect(self, roots: Iterable[Any]) -> list[Any]:
         """Every reachable node, newest first, without the leaves."""
@@ -95,5 +101,5 @@ class Route:
 def _saves_wrapper(saved: Any) -> bool:
     """Whether a node has saved the array of a wrapper, or may have: hooks keep values of any kind."""
     if type(saved) is tuple or type(saved) is list:
-        return any([hasattr(value, "shown") for value in saved])
+        return any([type(value) is not np.ndarray and hasattr(value, "shown") for value in saved])
     return type(saved) is Packed

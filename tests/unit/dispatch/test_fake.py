@@ -91,6 +91,17 @@ def test_a_mode_steps_aside() -> None:
         assert nothing is None
 
 
+def test_a_mode_that_is_entered_again() -> None:
+    mode, other = FakeTensorMode(), FakeTensorMode()
+    with mode:
+        with mode:
+            assert torch.ones(2).fake_mode is mode  # type: ignore[attr-defined]
+        with other, mode, other:
+            assert torch.ones(2).fake_mode is other  # type: ignore[attr-defined]
+        assert torch.ones(2).fake_mode is mode  # type: ignore[attr-defined]
+    assert torch.ones(2).tolist() == [1.0, 1.0]
+
+
 def test_an_operator_of_a_program_has_a_fake_function() -> None:
     @torch.library.custom_op("unit_fake::half", mutates_args=())
     def half(x: torch.Tensor) -> torch.Tensor:

@@ -11,7 +11,13 @@ import pytest
 
 import retrograd as torch
 from comparing.dispatch_calls import CALLS
+from retrograd.dispatch.passes import DispatchPass
+from retrograd.foundations.modes import local
 from retrograd.graph.crossings import alive
+from retrograd.graph.engine import Pass
+from retrograd.graph.repeated import repeated
+from retrograd.graph.route import Route
+from retrograd.tensors.state.base import edge_of
 from retrograd.utils._python_dispatch import (
     is_traceable_wrapper_subclass,
     return_and_correct_aliasing,
@@ -190,7 +196,7 @@ def test_what_a_wrapper_refuses() -> None:
         x.numpy()
     with pytest.raises(RuntimeError, match=r"\.tolist\(\) is not supported for tensor subclasses, got Wrapped"):
         x.tolist()
-    for transformed in (torch.vmap(torch.sin), torch.func.grad(lambda v: v.sin().sum())):
+    for transformed in (torch.vmap(torch.sin), torch.func.jacfwd(torch.sin), torch.func.jacrev(torch.sin)):
         with pytest.raises(NotImplementedError, match="Wrapped is a wrapper of tensors"):
             transformed(x)
     with pytest.raises(TypeError, match="does not inherit from Tensor"):
@@ -258,3 +264,72 @@ def alike(one: Any, other: Any) -> bool:
     if isinstance(one, torch.Tensor):
         return one.dtype is other.dtype and torch.allclose(one, other, rtol=1e-6, atol=1e-7, equal_nan=True)
     return bool(one == other)
+
+
+def test_passes_are_usual_while_they_meet_no_wrapper() -> None:
+    x = torch.ones(3, requires_grad=True)
+    kinds: list[type[Any]] = []
+    x.register_hook(lambda g: kinds.append(type(local.thread.walk)))
+    wrapper = Wrapped(torch.ones(3))
+    (x * 2).sum().backward()
+    (x * wrapper).sum().backward()
+    y = torch.ones(3, requires_grad=True)
+    usual, meeting = edge_of(y * y), edge_of(y * wrapper)
+    assert repeated(Route([usual], [edge_of(y)], True), usual) is not None
+    assert repeated(Route([meeting], [edge_of(y)], True), meeting) is None
+    del wrapper, meeting
+    gc.collect()
+    (x * 2).sum().backward()
+    assert kinds == [Pass, DispatchPass, Pass]
+    assert local.thread.passing is None
+
+
+def numbers(found: Any) -> Any:
+    """The numbers inside a wrapper."""
+    assert type(found) is Wrapped
+    return found.inside.tolist()
+
+
+def test_the_functions_of_autograd_functional() -> None:
+    functional, x, v = torch.autograd.functional, torch.tensor([1., 2.]), torch.tensor([1., 10.])
+    found = functional.jacobian(lambda a: a * a, Wrapped(x))
+    assert numbers(found) == [[2., 0.], [0., 4.]]
+    found = functional.hessian(lambda a: (a * a * a).sum(), Wrapped(x))
+    assert numbers(found) == [[6., 0.], [0., 12.]]
+    for product in (functional.vjp, functional.jvp):
+        value, found = product(lambda a: a * a, Wrapped(x), Wrapped(v))
+        assert type(value) is Wrapped
+        assert numbers(found) == [2., 40.]
+    for product in (functional.vhp, functional.hvp):
+        value, found = product(lambda a: (a * a * a).sum(), Wrapped(x), Wrapped(v))
+        assert type(value) is Wrapped
+        assert numbers(found) == [6., 120.]
+    with pytest.raises(NotImplementedError, match="is a wrapper of tensors"):
+        functional.jacobian(lambda a: a * a, Wrapped(x), vectorize=True)
+
+
+def test_the_gradients_of_torch_func() -> None:
+    func, x = torch.func, Wrapped(torch.tensor([1., 2.]))
+
+    def cubes(a: Any) -> Any:
+        return (a * a * a).sum()
+
+    found = func.grad(cubes)(x)
+    assert numbers(found) == [3., 12.]
+    assert not found.requires_grad
+    found = func.grad(lambda a: func.grad(cubes)(a).sum())(x)
+    assert numbers(found) == [6., 12.]
+    value, pulled = func.vjp(torch.square, x)
+    assert numbers(value) == [1., 4.]
+    assert numbers(pulled(x)[0]) == [2., 8.]
+    leaf = Wrapped(torch.tensor([1., 2.], requires_grad=True))
+    func.grad(cubes)(leaf).sum().backward()
+    assert leaf.grad.inside.tolist() == [6., 12.]
+
+
+def test_a_wrapper_has_no_tangent_and_is_none() -> None:
+    forward, x = torch.autograd.forward_ad, torch.ones(2)
+    with forward.dual_level():
+        for primal, tangent in ((Wrapped(x), x), (x, Wrapped(x)), (Wrapped(x), Wrapped(x))):
+            with pytest.raises(NotImplementedError, match="is a wrapper of tensors"):
+                forward.make_dual(primal, tangent)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+import io
 import pickle
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +17,12 @@ from needing import needs
 from programs.launched import launched
 from retrograd import distributed
 from retrograd.distributed import fsdp
+from retrograd.distributed.checkpoint.state_dict import (
+    StateDictOptions,
+    get_model_state_dict,
+    get_state_dict,
+    set_state_dict,
+)
 from retrograd.distributed.device_mesh import DeviceMesh, init_device_mesh
 from retrograd.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor, parallel, zeros
 from retrograd.distributed.tensor.experimental import implicit_replication, local_map
@@ -65,12 +74,62 @@ def test_other_tensors_must_be_distributed(mesh: DeviceMesh) -> None:
     with implicit_replication():
         assert (x + torch.ones(2, 3)).full_tensor().sum() == 12
     assert (x + torch.tensor(1.0)).full_tensor().sum() == 12
-    with pytest.raises(TypeError, match="cannot be pickled"):
-        pickle.dumps(x)
     with pytest.raises(RuntimeError, match="is not supported for tensor subclasses"):
         x.numpy()
     with pytest.raises(NotImplementedError, match="this tensor is torch.strided on cpu"):
         distributed.all_reduce(x)
+
+
+def through_a_file(value: Any) -> Any:
+    file = io.BytesIO()
+    torch.save(value, file)
+    file.seek(0)
+    return torch.load(file)
+
+
+def test_pickles_and_files(mesh: DeviceMesh) -> None:
+    x = torch.nn.Parameter(distribute_tensor(torch.arange(6.0).view(3, 2).t(), mesh, [Shard(0)]))
+    for found in (pickle.loads(pickle.dumps(x)), through_a_file({"x": x})["x"]):
+        assert isinstance(found, DTensor)
+        assert isinstance(found, torch.nn.Parameter)
+        assert (found.placements, found.stride(), found.requires_grad) == (x.placements, x.stride(), True)
+        assert found.device_mesh == mesh
+        assert torch.equal(found.full_tensor(), x.full_tensor())
+    again = pickle.loads(pickle.dumps(mesh))
+    assert again.get_group() is mesh.get_group()
+    assert pickle.loads(pickle.dumps(Partial("max"))) == Partial("max")
+
+
+def test_a_mesh_without_groups() -> None:
+    distributed.init_process_group("gloo", store={}, rank=0, world_size=1)
+    pickled = pickle.dumps(init_device_mesh("cpu", (1,)))
+    distributed.destroy_process_group()
+    gc.collect()
+    distributed.init_process_group("gloo", store={}, rank=0, world_size=1)
+    with pytest.raises(RuntimeError, match="DeviceMesh process groups not initialized"):
+        pickle.loads(pickled).get_group()
+    distributed.destroy_process_group()
+
+
+def test_states(mesh: DeviceMesh, tmp_path: Path) -> None:
+    full = StateDictOptions(full_state_dict=True)
+    model, other = [fsdp.fully_shard(torch.nn.Linear(2, 2), mesh=mesh) for _ in range(2)]
+    steps, others = [torch.optim.Adam(each.parameters()) for each in (model, other)]
+    model(torch.ones(1, 2)).sum().backward()
+    steps.step()
+    state, own = get_state_dict(model, steps, options=full)
+    assert type(state["weight"]) is type(own["state"]["bias"]["exp_avg"]) is torch.Tensor
+    set_state_dict(other, others, model_state_dict=state, optim_state_dict=own, options=full)
+    assert torch.equal(other.weight.full_tensor(), model.weight.full_tensor())
+    assert torch.equal(others.state[other.bias]["exp_avg"].full_tensor(), own["state"]["bias"]["exp_avg"])
+    with pytest.raises(ValueError, match="full_state_dict must be True when broadcast_from_rank0 is True"):
+        get_model_state_dict(model, options=StateDictOptions(broadcast_from_rank0=True))
+    with pytest.raises(NotImplementedError, match="submodules"):
+        get_model_state_dict(model, submodules={model})
+    distributed.checkpoint.save(model.state_dict(), checkpoint_id=tmp_path / "saved")
+    found = {"weight": torch.zeros(2, 2)}
+    distributed.checkpoint.load(found, checkpoint_id=tmp_path / "saved")
+    assert torch.equal(found["weight"], state["weight"])
 
 
 def test_functions_of_parts(mesh: DeviceMesh) -> None:

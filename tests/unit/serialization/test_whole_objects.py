@@ -91,7 +91,7 @@ def test_training_goes_on_with_whole_objects() -> None:
     (nn.Linear(1, 1), [nn.Linear], ["torch.nn.modules.linear.Linear"]), (Pair, [Pair], ["Pair"]),
     (Pair(1, 2), [(WithState, f"{__name__}.Pair")], ["Pair"])])
 def test_a_program_allows_classes_and_functions(obj: Any, safe: list[Any], names: list[str]) -> None:
-    file = io.BytesIO(saved(obj))
+    file, before = io.BytesIO(saved(obj)), torch.serialization.get_safe_globals()
     for _ in range(2):
         file.seek(0)
         with pytest.raises(pickle.UnpicklingError, match="(?s)Weights only load failed.*was not an allowed global"):
@@ -100,13 +100,15 @@ def test_a_program_allows_classes_and_functions(obj: Any, safe: list[Any], names
         assert [name.removeprefix(f"{__name__}.") for name in found] == names
         file.seek(0)
         with torch.serialization.safe_globals(safe):
-            assert torch.serialization.get_safe_globals() == safe
+            assert torch.serialization.get_safe_globals() == [*before, *safe]
             if obj is not Pair and not isinstance(safe[0], tuple):
                 torch.load(file)
-    torch.serialization.add_safe_globals([Pair])
-    assert torch.serialization.get_safe_globals() == [Pair]
-    torch.serialization.clear_safe_globals()
-    assert torch.serialization.get_safe_globals() == []
+    with torch.serialization.safe_globals([]):             # which gives back what was allowed before
+        torch.serialization.clear_safe_globals()
+        assert torch.serialization.get_safe_globals() == []
+        torch.serialization.add_safe_globals([Pair])
+        assert torch.serialization.get_safe_globals() == [Pair]
+    assert torch.serialization.get_safe_globals() == before
 
 
 def test_an_allowed_object_gets_its_state() -> None:

@@ -24,6 +24,8 @@ from ...tensors.tensor import Tensor
 from ..collectives import barrier
 from ..groups import ProcessGroup, member
 from ..objects import all_gather_object
+from ..tensor.dtensor import DTensor
+from ..tensor.making import distribute_tensor
 
 __all__ = ["FileSystemReader", "FileSystemWriter", "load", "save"]
 if not TYPE_CHECKING:
@@ -51,7 +53,8 @@ def save(state_dict: dict[str, Any], *, checkpoint_id: str | os.PathLike[str] | 
          no_dist: bool = False, use_collectives: bool = True) -> None:
     """Write the states of all processes of a group as one checkpoint, into the folder `checkpoint_id`.
 
-    An entry that several processes have is written once, by one of them: use different keys for different values.
+    An entry that several processes have is written once, by one of them: use different keys for different values. Of a
+    DTensor, the whole is written.
     Objects with `state_dict()` give their states. An earlier checkpoint in this place stays until the new one is
     whole. All processes call this function, and see the same folder.
 
@@ -83,7 +86,8 @@ def save(state_dict: dict[str, Any], *, checkpoint_id: str | os.PathLike[str] | 
     else:
         all_gather_object(described, own, group)              # no process is here before the folder is
     owners = _divided(described)
-    _write(partial / _file(rank), {key: value for key, value in entries.items() if owners[key] == rank})
+    whole = ((key, _whole(value)) for key, value in entries.items())
+    _write(partial / _file(rank), {key: value for key, value in whole if owners[key] == rank})
     if group is not None:
         barrier(group)
     if rank == 0:
@@ -168,7 +172,8 @@ def _take(states: Any, path: str, present: Any, found: Any) -> None:
         if present.shape != found.shape:
             raise ValueError(f"Size mismatch between saved {found.shape} and current: {present.shape} for {path}")
         with no_grad():
-            present.copy_(found)
+            present.copy_(distribute_tensor(found, present.device_mesh, present.placements, src_data_rank=None)
+                          if isinstance(present, DTensor) else found)
         return
     holder, key = _holder(states, path)
     holder[key] = found
@@ -185,6 +190,11 @@ def _holder(states: Any, path: str) -> tuple[Any, Any]:
             except KeyError:
                 continue
     raise KeyError(path)
+
+
+def _whole(value: Any) -> Any:
+    """The whole of a DTensor, for which all processes of its mesh call this function; any other value as it is."""
+    return value.full_tensor() if isinstance(value, DTensor) else value
 
 
 def _bytes(value: Any) -> int:

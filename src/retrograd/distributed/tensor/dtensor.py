@@ -16,6 +16,7 @@ from ...foundations.errors import noted
 from ...foundations.modes import local as state, standing
 from ...graph.crossings import Crossing, lasting
 from ...kernels.layout import steps
+from ...nn.parameter import Parameter
 from ...tensors.arguments.size import Size, size_of
 from ...tensors.face.data import incompatible
 from ...tensors.face.other_arrays import OtherArrayMethods
@@ -193,10 +194,20 @@ class DTensor(OtherArrayMethods, Tensor):
     def _copied(self) -> Any:
         return self._array.copy()
 
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise noted(
-            TypeError("A DTensor cannot be pickled, since its parts lie on several processes."),
-            instead="save full_tensor() in one process, or to_local() in each")
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        array = self._array
+        return rebuilt, (plain(array.local), array.mesh, array.placements, [*array.shape], [*steps(array.like)],
+                         self.requires_grad, isinstance(self, Parameter))
+
+
+def rebuilt(local: Any, mesh: DeviceMesh, placements: tuple[Placement, ...], shape: list[int], stride: list[int],
+            requires_grad: bool, parameter: bool) -> Any:
+    """A DTensor from its pickle, which has the part of the process that made the pickle, and no history."""
+    found = _over(local._array, mesh, placements, tuple(shape), tuple(stride), None)
+    if parameter:
+        return Parameter(found, requires_grad)
+    meta_of(found).leaf = requires_grad
+    return found
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +24,9 @@ REDUCTIONS: dict[str, RedOpType] = {
 
 class Placement:
     """How a tensor lies on the processes along one dim of a mesh."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), astuple(self) if is_dataclass(self) else ()
 
     def is_shard(self, dim: int | None = None) -> bool:
         """Whether each process has a part of the tensor, along this dim if one is named."""

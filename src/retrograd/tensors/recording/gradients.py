@@ -68,6 +68,13 @@ def refuse_inside() -> None:
                          "transforms."), "backward#backward-in-a-transform")
 
 
+class Kinds:
+    """What makes a pass with a recorder, and a pass for anomaly detection. The package of wrappers replaces both."""
+
+    recorded: Callable[..., Any] = RecordedPass
+    checked: Callable[..., Any] = CheckedPass
+
+
 def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_graph: Any,
                  inputs: Sequence[Any] | None = None, capture: bool = False,
                  route: Route | None = None) -> dict[Any, Any]:
@@ -93,8 +100,8 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
     thread.grad = create_graph
     thread.passes += 1
     try:
-        usual = Pass if recorder is None else RecordedPass
-        kind = thread.passing or (usual if thread.anomalies is None else CheckedPass)
+        usual = Pass if recorder is None else Kinds.recorded
+        kind = thread.passing or (usual if thread.anomalies is None else Kinds.checked)
         thread.walk = walk = kind(starts, recorder=recorder, keep=keep, inputs=inputs, capture=capture, outer=outer,
                                   route=route)
         found = walk.run() if thread.passes % NESTED else on_a_fresh_stack(walk.run)

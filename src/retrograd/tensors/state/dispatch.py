@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.modes import local
+
 # A handler of calls. It is called with the function and its arguments, and returns UNHANDLED for a call that it leaves.
 Handler = Callable[[Any, tuple[Any, ...], Mapping[str, Any]], Any]
 
@@ -83,6 +85,13 @@ DISPATCH = Dispatch()
 def is_wrapper(tensor: Any) -> bool:
     """Whether a tensor wraps other tensors, with which its class computes."""
     return type(tensor._array) is not np.ndarray and hasattr(tensor._array, "shown")
+
+
+def handlers_see(*tensors: Any) -> bool:
+    """Whether handlers below autograd see a call: a dispatch mode is entered, or one of the tensors is a wrapper."""
+    thread = local.thread
+    entered = thread.below is not None and thread.below.tape is None
+    return not thread.levels and (entered or any([is_wrapper(each) for each in tensors]))
 
 
 def shown(tensor: Any) -> Any:
