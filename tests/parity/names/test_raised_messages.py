@@ -9,7 +9,6 @@ from comparing.raised import COMPUTED, Message, messages, texts_of_pytorch
 # Where a later sentence is not found in PyTorch's texts, and the reason.
 ACCEPTED = {
     "autograd/backward.py": "PyTorch puts the shapes together from parts",
-    "compilation/repeat/outside.py": "what this compiler does not repeat, which is not what PyTorch's does not",
     "foundations/errors.py": "PyTorch's library keeps this message in parts",
     "serialization/archive.py": "PyTorch writes this message in two strings that it adds",
     "tensors/transforms/refusals.py": "PyTorch puts the places in memory together from parts",

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...foundations.dtypes import Array
+from ...foundations.errors import noted
 from ...foundations.modes import local, tape
 from ...graph import versions
 from ...graph.faults import second_pass, type_text
@@ -20,6 +21,8 @@ from ...graph.node import RELEASED, OtherNode, Output
 from ...kernels.layout import empty_strided, steps
 from ...tensors.state.base import plain
 from .second_passes import SecondPasses
+
+_INSTEAD = "write to a clone, or use the operation that returns a new tensor"
 
 
 class ResultHooks(Hooks):
@@ -93,11 +96,12 @@ class CompiledFunctionBackward(OtherNode):
             return self._recorded(cotangents, walk)
         for array, count in self.seen:
             if versions.count(array) != count:
-                raise RuntimeError(
-                    "one of the variables needed for gradient computation has been modified by an inplace operation: "
-                    f"[{type_text(array)} {list(array.shape)}], which a compiled function reads, is at version "
-                    f"{versions.count(array)}; expected version {count} instead. Write to a clone, or use the "
-                    "operation that returns a new tensor.")
+                raise noted(
+                    RuntimeError(
+                        "one of the variables needed for gradient computation has been modified by an inplace "
+                        f"operation: [{type_text(array)} {list(array.shape)}] is at version {versions.count(array)}; "
+                        f"expected version {count} instead."),
+                    because="a compiled function reads the variable again in its backward pass", instead=_INSTEAD)
         recorder = walk.recorder
         if recorder is not None:                         # the graph may cross a level; the plan computes with arrays
             cotangents = [None if g is None else recorder.array(g) for g in cotangents]
@@ -117,14 +121,17 @@ class CompiledFunctionBackward(OtherNode):
         if outer is not None:
             outer.give_up("the program differentiates what a compiled function has computed before")
         if second is None:
-            raise RuntimeError("torch.compile with aot_autograd does not currently support double backward. This one "
-                               "has a custom Function, random numbers, a write to a view, or writes to what it "
-                               "reads. For gradients of gradients, call the function itself, without torch.compile, "
-                               "or compile the whole function that takes the gradients.")
+            raise noted(
+                RuntimeError("torch.compile with aot_autograd does not currently support double backward"),
+                because="the function has a custom Function, random numbers, a write to a view, or writes to what it "
+                        "reads",
+                instead="call the function itself, without torch.compile, or compile the whole function that takes the "
+                        "gradients")
         if second.is_stale(self.number):
-            raise RuntimeError("one of the variables needed for gradient computation has been modified by an inplace "
-                               "operation: a compiled function reads it again for gradients of gradients. Write to a "
-                               "clone, or use the operation that returns a new tensor.")
+            raise noted(
+                RuntimeError("one of the variables needed for gradient computation has been modified by an inplace "
+                             "operation"),
+                because="a compiled function reads the variable again for gradients of gradients", instead=_INSTEAD)
         if self.frees and not walk.keep:
             self.saved, self.second = RELEASED, None
         return second.gradients(self, cotangents, walk)
