@@ -36,7 +36,7 @@ OTHERWISE = {"matrix_exp", "matrix_exp large", "matrix_exp small", "linalg.matri
 
 
 def answer(call: Any, torch: ModuleType) -> str:
-    """The text of a result, or the type and the first sentence of an error."""
+    """The text of a result, or the type and the message of an error."""
     try:
         return repr(call(torch))
     except Exception as error:
