@@ -45,8 +45,9 @@ def _require(kind: type[Exception], cond: Any, message: Message) -> None:
     if cond:
         return
     if message is None:
-        raise noted(kind("Expected cond to be True, but got False. (Could this error message be improved? If so, please "
-                         "report an enhancement request to PyTorch.)"), instead="give a message that says what is expected")
+        raise noted(
+            kind("Expected cond to be True, but got False. (Could this error message be improved? If so, please report "
+                 "an enhancement request to PyTorch.)"), instead="give a message that says what is expected")
     if not callable(message):
         raise TypeError("message must be a callable")
     raise kind(str(message()))

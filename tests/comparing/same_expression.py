@@ -47,7 +47,7 @@ class Outcome:
 
 # Behind "Could not run 'aten::q_scale' with arguments from the 'CPU' backend." PyTorch lists the kernels of its build,
 # each with the line of C++ that registers it.
-_KERNELS = re.compile(r"(Could not run '\S+' with arguments from the '\w+' backend)\..*", re.DOTALL)
+_KERNELS = re.compile(r"(possible resolutions\.) '\S+' is only available for these backends: .*", re.DOTALL)
 # The line of C++ that a warning comes from.
 _PLACE = re.compile(r"\s*\(Triggered internally at [^()]*\)")
 # Of a text without a word FileCheck shows a part that depends on the checks before.

@@ -56,7 +56,7 @@ _NO_DEVICE = ("Found no NVIDIA driver on your system", "Cannot access accelerato
 _SET = re.compile(r"(?<=\{)'[^{}]*'(?=\})")
 # How many of the messages of calls that both refuse are PyTorch's to the letter, at least. The table of what is
 # accepted has a reason for each other one.
-SHARE = 0.958
+SHARE = 0.96
 # The same for methods. Python has its own words for a recorded call with too many arguments, or none.
 SHARE_OF_METHODS = 0.95
 

@@ -56,8 +56,7 @@ def test_facts(name: str) -> None:
                  lambda t: t.finfo(getattr(t, name)), lambda t: t.finfo(getattr(t, name)).resolution,
                  lambda t: t.iinfo(getattr(t, name)).max):
         ours, theirs = answer(call, retrograd), answer(call, pytorch)
-        assert ours.split(" Use ")[0].replace("'iinfo'", "'torch.iinfo'").replace("'finfo'", "'torch.finfo'") == (
-            theirs.split(" Use ")[0])
+        assert ours.replace("'iinfo'", "'torch.iinfo'").replace("'finfo'", "'torch.finfo'") == theirs
 
 
 def test_promotion() -> None:

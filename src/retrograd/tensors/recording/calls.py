@@ -58,7 +58,7 @@ def recorded(op: Op, *, dunder: str = "", out: Any = ..., bound: str = "") -> Ca
             call = joining(op, call)
             _describe(call, op, dunder)
         if op.short and not dunder:
-            plain_call = recorded(op) if bound else call
+            plain_call: Any = recorded(op) if bound else call
             rule = plain_call.public.out if bound else ELEMENTWISE
             recorded_as(call, schemas_of(op), rule, plain_call, partial(_method, op))
         call = _calls.setdefault((op, dunder, bound), call)

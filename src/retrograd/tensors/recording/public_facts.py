@@ -45,7 +45,8 @@ class Public:
     of a given name from a recorded call; None for other functions.
     """
 
-    __slots__ = ("bind", "body", "bound", "entry", "event", "for_modes", "known", "operator", "out", "schemas", "strict")
+    __slots__ = ("bind", "body", "bound", "entry", "event", "for_modes", "known", "operator", "out", "schemas",
+                 "strict")
 
     def __init__(self, body: Callable[..., Any], schemas: tuple[str, ...], out: OutRule = None, event: str = "",
                  strict: bool = False, for_modes: bool = False, operator: str = "", bound: bool = False) -> None:

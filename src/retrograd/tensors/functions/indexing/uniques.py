@@ -72,7 +72,8 @@ def unique_consecutive(input: TensorBase, return_inverse: bool = False, return_c
                        dim: int | None = None) -> TensorBase | Any:
     """The elements, or slices along `dim`, without repetitions of the element before. See `unique`."""
     array = array_of("unique_consecutive", input)
-    found = _unique_consecutive(input, None if dim is None else _axis("unique_consecutive", array, dim), bool(return_inverse))
+    axis = None if dim is None else _axis("unique_consecutive", array, dim)
+    found = _unique_consecutive(input, axis, bool(return_inverse))
     return _wanted(found, return_inverse, return_counts)
 
 

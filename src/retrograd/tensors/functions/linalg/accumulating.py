@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....foundations.dtypes import C_NAMES, DIFFERENTIABLE, Array, dtype as torch_dtype, legacy, letter
+from ....foundations.dtypes import C_NAMES, DIFFERENTIABLE, Array, legacy, letter
 from ....foundations.errors import noted
 from ....ops.linalg import matrix as ops
 from ....tensors.state.base import TensorBase
