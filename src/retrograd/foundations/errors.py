@@ -145,18 +145,6 @@ def unsaid(check: str) -> str:
             "request to PyTorch.)")
 
 
-def no_kernel(operator: str, backend: str, instead: str) -> NotImplementedError:
-    """PyTorch's error for an operator, such as "aten::mv", that has no kernel for tensors of this kind.
-
-    PyTorch goes on with a list of the kernels of its build, each with the line of C++ that registers it.
-    """
-    return noted(NotImplementedError(
-        f"Could not run '{operator}' with arguments from the '{backend}' backend. This could be because the operator "
-        "doesn't exist for this backend, or was omitted during the selective/custom build process (if using custom "
-        "build). If you are a Facebook employee using PyTorch on mobile, please visit https://fburl.com/ptmfixes for "
-        "possible resolutions."), instead=instead)
-
-
 def full() -> bool:
     """Whether tracebacks are to show the frames of this package, too. See `tracebacks`."""
     return os.environ.get("RETROGRAD_TRACEBACK") == "full"
