@@ -89,7 +89,8 @@ bench: $(VENV)/.bench ## measure speed and memory against real PyTorch and JAX (
 figures: $(VENV)/.bench ## measure growth with size; write it and the last `make bench` into README.md and docs/performance.md
 	mkdir -p build
 	$(MEASURE) -m benchmarks.growth --json build/growth.json --pictures docs/pictures
-	$(BIN)/python -m benchmarks.page --growth build/growth.json $(foreach kind,eager compiled,\
+	$(MEASURE) -m benchmarks.first_picture --json build/way.json
+	$(BIN)/python -m benchmarks.page --growth build/growth.json --way build/way.json $(foreach kind,eager compiled,\
 		$(addprefix --$(kind) ,$(wildcard build/$(kind).json)))
 
 pages: $(VENV)/.test ## remake what the pages of the documentation show: outputs, tables, pictures

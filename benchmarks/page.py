@@ -1,5 +1,5 @@
-"""``python -m benchmarks.page``: writes the figures of the JSON files into the tables of the README and of
-docs/performance.md.
+"""``python -m benchmarks.page``: writes the figures of the JSON files into the tables of the README, of
+docs/performance.md and of docs/explorer.md.
 
 A table stands between two comments, `<!-- figures: NAME -->` and `<!-- end -->`. Tables whose file is not given stay.
 """
@@ -15,10 +15,11 @@ from typing import Any
 
 from benchmarks.compiled import FIRST_TARGETS, size
 from benchmarks.contestants import COMPILED, CONTESTANTS, EAGER, OURS, RIVALS
+from benchmarks.first_picture import COMMANDS
 from benchmarks.report import duration
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", ROOT / "docs" / "performance.md")
+PAGES = (ROOT / "README.md", ROOT / "docs" / "performance.md", ROOT / "docs" / "explorer.md")
 TABLE = re.compile(r"(<!-- figures: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 TITLES = {"torch": "PyTorch", "numpy": "NumPy", "llvm": "machine code"}
 Figures = dict[str, Any]
@@ -152,6 +153,13 @@ def nodes(figures: Figures) -> str:
     return rows(["each node", "forward", "backward", "release", "memory"], found)
 
 
+def picture(figures: Figures) -> str:
+    """The way to a first picture: each command, the time it takes, and what there is then."""
+    return rows(["command, and what there is then", "time"], [
+        [f"`{command.text}`: {command.result}", duration(seconds)]
+        for command, seconds in zip(COMMANDS, figures["seconds"])])
+
+
 def _of(values: dict[str, Any], name: str, show: Callable[[float], str]) -> str:
     return show(values[name]) if name in values else "–"
 
@@ -159,6 +167,7 @@ def _of(values: dict[str, Any], name: str, show: Callable[[float], str]) -> str:
 # The tables, by the file of figures that each of them shows.
 TABLES: dict[str, tuple[Callable[[Figures], str], ...]] = {
     "eager": (short, eager), "compiled": (steps, compiled, first, memory, missed), "growth": (limits, nodes),
+    "way": (picture,),
 }
 
 
@@ -175,7 +184,7 @@ def fill(text: str, files: dict[str, Figures]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.page",
-                                     description="Write measured figures into the README and docs/performance.md.")
+                                     description="Write measured figures into the pages.")
     for kind in TABLES:
         parser.add_argument(f"--{kind}", metavar="FILE", help=f"the figures of {kind}, as JSON")
     options = parser.parse_args()

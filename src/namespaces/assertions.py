@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .foundations.errors import warn
+from .foundations.errors import noted, warn
 from .foundations.names import missing
 from .tensors.state.base import TensorBase
 
@@ -45,7 +45,9 @@ def _require(kind: type[Exception], cond: Any, message: Message) -> None:
     if cond:
         return
     if message is None:
-        raise kind("Expected cond to be True, but got False. (Give a message, to say what was expected.)")
+        raise noted(
+            kind("Expected cond to be True, but got False. (Could this error message be improved? If so, please report "
+                 "an enhancement request to PyTorch.)"), instead="give a message that says what is expected")
     if not callable(message):
         raise TypeError("message must be a callable")
     raise kind(str(message()))

@@ -47,14 +47,16 @@ class Outcome:
 
 # Behind "Could not run 'aten::q_scale' with arguments from the 'CPU' backend." PyTorch lists the kernels of its build,
 # each with the line of C++ that registers it.
-_KERNELS = re.compile(r"(Could not run '\S+' with arguments from the '\w+' backend)\..*", re.DOTALL)
+_KERNELS = re.compile(r"(possible resolutions\.) '\S+' is only available for these backends: .*", re.DOTALL)
+# The line of C++ that a warning comes from.
+_PLACE = re.compile(r"\s*\(Triggered internally at [^()]*\)")
 # Of a text without a word FileCheck shows a part that depends on the checks before.
 _SEARCHED = re.compile(r"(Searched string:\n).*(?=From CHECK)", re.DOTALL)
 
 
 def said(error: object) -> str:
     """The message, with `torch` for the name of the package, and without what is of PyTorch's build."""
-    return _SEARCHED.sub(r"\1", _KERNELS.sub(r"\1", str(error))).replace("retrograd", "torch")
+    return _SEARCHED.sub(r"\1", _KERNELS.sub(r"\1", _PLACE.sub("", str(error)))).replace("retrograd", "torch")
 
 
 def described(module: ModuleType, value: Any) -> Any:
@@ -91,13 +93,6 @@ def _strides(array: np.ndarray[Any, Any]) -> tuple[int, ...]:
 
 def _without_address(text: str) -> str:
     return text.partition(" object at ")[0].rpartition(".")[2]
-
-
-def first_sentence(message: str) -> str:
-    """A message up to its first full stop, or the first line of it."""
-    line = message.partition("\n")[0]
-    head, stop, _ = line.partition(". ")
-    return head.rstrip(". ") if stop else line.rstrip(". ")
 
 
 def check(torch: ModuleType, ours: ModuleType, setup: str, expression: str) -> None:

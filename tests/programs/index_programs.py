@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from comparing.same_expression import first_sentence
+from comparing.same_expression import said
 
 FLOATS = ("float32", "float64")
 ALL = (*FLOATS, "float16", "int64", "int32", "uint8", "bool", "complex64")
@@ -154,8 +154,8 @@ def seen(torch: ModuleType, seed: int) -> list[Any]:
                 exec(line, names)
             except Exception as error:
                 # Of several indices that are outside, either may be named.
-                said = re.sub(r"-?\d+", "#", first_sentence(str(error)))
-                notes.append((type(error).__name__, said.partition(": ")[0] if "overflow" in said else said))
+                words = re.sub(r"-?\d+", "#", said(error))
+                notes.append((type(error).__name__, words.partition(": ")[0] if "overflow" in words else words))
         for name in ("part", "x", "value"):
             notes.append((name, _facts(torch, names.get(name))))
         notes.append(_gradients(torch, names))
@@ -168,7 +168,7 @@ def _facts(torch: ModuleType, x: Any) -> Any:
     try:
         node = x.grad_fn
     except RuntimeError as error:
-        return first_sentence(str(error))
+        return said(error)
     following = () if node is None else tuple(None if n is None else _name(n) for n, _ in node.next_functions)
     return (str(x.dtype), tuple(x.shape), x._version, x.requires_grad, x._is_view(), node and _name(node), following,
             repr(x.tolist()))
@@ -189,5 +189,5 @@ def _gradients(torch: ModuleType, names: dict[str, Any]) -> Any:
     try:
         found = torch.autograd.grad(sum(total), leaves, allow_unused=True)
     except Exception as error:
-        return type(error).__name__, first_sentence(str(error))
+        return type(error).__name__, said(error)
     return [None if g is None else (str(g.dtype), tuple(g.shape), repr(g.tolist())) for g in found]

@@ -11,7 +11,7 @@ import contextlib
 import io
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ def example(path: str) -> str:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
-                return session([*lines])
+                return session(tuple(lines))
         except Exception:       # what these lines call does not take them
             continue
     return ""
@@ -95,17 +95,18 @@ def listed() -> dict[str, list[str]]:
     return found
 
 
-def session(lines: list[str]) -> str:
+@cache
+def session(lines: tuple[str, ...]) -> str:
     """The lines with what they show. Raises what they raise, and ValueError if they show too much or nothing."""
-    once, again = _run(lines, 1), _run(lines, 2)
+    once, again = shown(lines, 1), shown(lines, 2)
     if once != again:                                              # random numbers
-        lines = [_SEED, *lines]
-        once, again = _run(lines, 1), _run(lines, 2)
-    if once != again or not any(shown for _, shown in once):
+        lines = (_SEED, *lines)
+        once, again = shown(lines, 1), shown(lines, 2)
+    if once != again or not any(said for _, said in once):
         raise ValueError("nothing to show, or another result each time")
-    if any(shown.count("\n") >= LONGEST or " at 0x" in shown for _, shown in once):
+    if any(said.count("\n") >= LONGEST or " at 0x" in said for _, said in once):
         raise ValueError("too long for a page")
-    return "\n".join(part for line, shown in once for part in (_prompted(line), *([shown] if shown else [])))
+    return "\n".join(part for line, said in once for part in (_prompted(line), *([said] if said else [])))
 
 
 def _prompted(statement: str) -> str:
@@ -114,20 +115,23 @@ def _prompted(statement: str) -> str:
     return "\n".join([f">>> {first}", *[f"... {line}".rstrip() for line in more]])
 
 
-def _run(lines: list[str], seed: int) -> list[tuple[str, str]]:
-    """Each line with what it shows. The seed is for lines that draw random numbers without a seed of their own."""
-    scope: dict[str, Any] = {"torch": retrograd, "retrograd": retrograd}
+def shown(lines: Iterable[str], seed: int, package: Any = retrograd) -> list[tuple[str, str]]:
+    """Each line with what it shows if `package` is torch.
+
+    The seed is for lines that draw random numbers without a seed of their own.
+    """
+    scope: dict[str, Any] = {"torch": package, "retrograd": retrograd}
     found = []
-    with retrograd.random.fork_rng(), warnings.catch_warnings():
-        retrograd.manual_seed(seed)
+    with package.random.fork_rng(), warnings.catch_warnings():
+        package.manual_seed(seed)
         for line in lines:
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):
                 if isinstance(ast.parse(line).body[0], ast.Expr):
                     value = eval(line, scope)
-                    shown = "" if value is None else repr(value)
+                    said = "" if value is None else repr(value)
                 else:
                     exec(line, scope)
-                    shown = ""
-            found.append((line, (printed.getvalue() + shown).rstrip("\n")))
+                    said = ""
+            found.append((line, (printed.getvalue() + said).rstrip("\n")))
     return found

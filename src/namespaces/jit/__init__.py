@@ -146,9 +146,13 @@ def isinstance(obj: Any, target_type: Any) -> bool:
     return isinstance(next(iter(obj)), inside[0])
 
 
+_strategy = [("STATIC", 2), ("DYNAMIC", 10)]
+
+
 def set_fusion_strategy(strategy: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Choose how often the compiler of scripts specializes. Returns the choice before. It changes nothing."""
-    return [("STATIC", 2), ("DYNAMIC", 10)]
+    """Choose how often the compiler of scripts specializes. Returns the choice before. It changes nothing else."""
+    before, _strategy[:] = [*_strategy], strategy
+    return before
 
 
 def enable_onednn_fusion(enabled: bool) -> None:

@@ -139,6 +139,12 @@ def no_kernel(operator: str, backend: str, **facts: str) -> NotImplementedError:
             "https://fburl.com/ptmfixes for possible resolutions."), **facts)
 
 
+def unsaid(check: str) -> str:
+    """PyTorch's message about a check that fails and for which it has no words of its own."""
+    return (f"{check}, but got false.  (Could this error message be improved?  If so, please report an enhancement "
+            "request to PyTorch.)")
+
+
 def full() -> bool:
     """Whether tracebacks are to show the frames of this package, too. See `tracebacks`."""
     return os.environ.get("RETROGRAD_TRACEBACK") == "full"

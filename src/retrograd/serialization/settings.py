@@ -131,7 +131,8 @@ def normalize_storage_type(storage_type: Any) -> Any:
 
 def storage_to_tensor_type(storage: Any) -> NoReturn:
     """Raise AttributeError, as in PyTorch, which looks for a class that PyTorch no longer has."""
-    raise AttributeError("module 'torch.storage' has no attribute 'TypedTensor'")
+    name = type(storage).__name__.replace("Storage", "Tensor")
+    raise AttributeError(f"module 'torch.storage' has no attribute '{name}'")
 
 
 @contextmanager

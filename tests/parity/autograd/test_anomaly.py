@@ -17,7 +17,7 @@ LIBRARIES = [torch, retrograd]
 
 
 def told(library: Any, program: Program, recorded: bool = True, check_nan: bool = True) -> list[str]:
-    """The first line of the error, after its type; then of each warning what comes before the traceback in it."""
+    """The error; then of each warning what comes before the traceback in it."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -25,8 +25,7 @@ def told(library: Any, program: Program, recorded: bool = True, check_nan: bool 
                 program(library)
             found = "no error"
         except Exception as error:
-            first_line = f"{type(error).__name__}: {error}".partition("\n")[0]
-            found = first_line.partition(" Hint: ")[0].partition(" Saved ")[0]
+            found = f"{type(error).__name__}: {error}"
     assert not library.is_anomaly_enabled()
     texts = [str(warning.message).partition("(Triggered")[0].strip() for warning in caught]
     assert {warning.category for warning in caught} == {UserWarning}
@@ -38,7 +37,7 @@ def test_the_error_and_the_warnings(name: str) -> None:
     program, message = PROGRAMS[name]
     theirs, ours = [told(library, program) for library in LIBRARIES]
     assert ours == theirs
-    assert ours[0].partition(": ")[2] == message
+    assert ours[0].partition(": ")[2].startswith(message)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 import retrograd
-from comparing.same_expression import first_sentence
+from comparing.same_expression import said
 
 X, V = [1.0, 2.0], [3.0, 4.0]
 
@@ -40,7 +40,7 @@ def outcome(library: Any, program: Callable[..., Any]) -> Any:
         try:
             return shown(library, program(library, dual))
         except Exception as error:
-            return type(error).__name__, first_sentence(str(error))
+            return type(error).__name__, said(error)
 
 
 def F(t: Any) -> Any:

@@ -17,6 +17,7 @@ import torch
 import retrograd
 from comparing import everyday
 from comparing.correct_calls import calls, lacking
+from comparing.same_expression import said
 from comparing.table_calls import table_calls
 from comparing.wrong_calls import Call, function, maker, wrong_calls
 from comparing.wrong_calls_accepted import ACCEPTED, VARYING, Ends
@@ -42,8 +43,8 @@ def _end(library: Any, call: Call) -> str | None:
         found = function(library, call.name)(*args, **kwargs)
     except Exception as error:
         assert _state(tensors) == before, f"{call} has changed what it was given"
-        said = f"{type(error).__name__}: {error}".replace("retrograd", "torch").replace(*_NO_DEVICE)
-        return _SET.sub(lambda found: ", ".join(sorted(found[0].split(", "))), said)
+        text = f"{type(error).__name__}: {said(error)}".replace(*_NO_DEVICE)
+        return _SET.sub(lambda found: ", ".join(sorted(found[0].split(", "))), text)
     if not isinstance(found, library.Tensor):
         return f"ok {type(found).__name__}"
     return f"ok {found.dtype} of {tuple(found.shape)}".replace("retrograd", "torch")
@@ -55,9 +56,9 @@ _NO_DEVICE = ("Found no NVIDIA driver on your system", "Cannot access accelerato
 _SET = re.compile(r"(?<=\{)'[^{}]*'(?=\})")
 # How many of the messages of calls that both refuse are PyTorch's to the letter, at least. The table of what is
 # accepted has a reason for each other one.
-SHARE = 0.958
-# The same for methods. Python has its own words for a method without its tensor, and for one that takes no arguments.
-SHARE_OF_METHODS = 0.86
+SHARE = 0.96
+# The same for methods. Python has its own words for a recorded call with too many arguments, or none.
+SHARE_OF_METHODS = 0.95
 
 
 def _ends_of(correct: Call) -> list[Ends]:
@@ -81,7 +82,7 @@ def _methods() -> Iterator[Call]:
     for call in CALLS:
         name, arguments = call.name.removeprefix("torch."), ", ".join(call.arguments)
         args = eval(f"(lambda *a, **k: a)({arguments})", maker(torch, call.tensors))
-        if hasattr(torch.Tensor, name) and args and isinstance(args[0], torch.Tensor):
+        if callable(getattr(torch.Tensor, name, None)) and args and isinstance(args[0], torch.Tensor):
             yield call._replace(name=f"torch.Tensor.{name}")
 
 

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 import retrograd
+from comparing.same_expression import said
 
 LIBRARIES = (torch, retrograd)
 Make = Callable[[Any, Any], Any]
@@ -54,11 +55,11 @@ def rates_in(optimizer: Any) -> list[float]:
 
 
 def outcome(call: Callable[[], Any]) -> Any:
-    """What a call returns, or the type and the first sentence of its error."""
+    """What a call returns, or the type and the message of its error."""
     try:
         return call()
     except Exception as error:
-        return type(error).__name__, str(error).partition(".")[0].partition(":")[0]
+        return type(error).__name__, said(error)
 
 
 def course(library: Any, make: Make, optimizer: Any) -> list[Any]:

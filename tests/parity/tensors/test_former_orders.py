@@ -10,6 +10,7 @@ import pytest
 import torch
 
 import retrograd
+from comparing.same_expression import said
 
 CALLS = """
 torch.add(a, 2., b)  torch.add(2., a, b)  torch.sub(a, 2, b)  torch.rsub(a, 2, b)  torch.add(a, 2, 3)  a.add(2, 3)
@@ -37,7 +38,7 @@ def _end(library: ModuleType, call: str) -> Any:
         try:
             found = eval(call, space).tolist()
         except Exception as error:
-            found = f"{type(error).__name__}: {error}".partition("\n")[0]
+            found = f"{type(error).__name__}: {said(error)}"
     return found, [str(each.message).partition(" (Triggered")[0] for each in caught]
 
 

@@ -36,7 +36,7 @@ OTHERWISE = {"matrix_exp", "matrix_exp large", "matrix_exp small", "linalg.matri
 
 
 def answer(call: Any, torch: ModuleType) -> str:
-    """The text of a result, or the type and the first sentence of an error."""
+    """The text of a result, or the type and the message of an error."""
     try:
         return repr(call(torch))
     except Exception as error:
@@ -56,8 +56,7 @@ def test_facts(name: str) -> None:
                  lambda t: t.finfo(getattr(t, name)), lambda t: t.finfo(getattr(t, name)).resolution,
                  lambda t: t.iinfo(getattr(t, name)).max):
         ours, theirs = answer(call, retrograd), answer(call, pytorch)
-        assert ours.split(" Use ")[0].replace("'iinfo'", "'torch.iinfo'").replace("'finfo'", "'torch.finfo'") == (
-            theirs.split(" Use ")[0])
+        assert ours.replace("'iinfo'", "'torch.iinfo'").replace("'finfo'", "'torch.finfo'") == theirs
 
 
 def test_promotion() -> None:

@@ -24,7 +24,7 @@ def _end(library: ModuleType, name: str, of: str, other: str) -> str:
     try:
         found = method(eval(other, space))  # type: ignore[misc]
     except Exception as error:
-        return f"{type(error).__name__}: {error}".partition("\n")[0].partition(". ")[0][:60]
+        return f"{type(error).__name__}: {error}"
     if found is NotImplemented or found.grad_fn is None:
         return repr(found)
     return f"{found!r} {[next[0] and next[0].name() for next in found.grad_fn.next_functions]}"

@@ -32,9 +32,9 @@ def tell(name: str, value: Any) -> None:
 
 
 def case(name: str, call: Callable[..., Any], *args: Any) -> None:
-    """Print what a call returns, or the type and the first sentence of its error."""
+    """Print what a call returns, or the type and the message of its error."""
     try:
         found = call(*args)
     except Exception as error:
-        found = [type(error).__name__, str(error).partition("\n")[0].partition(". ")[0]]
+        found = [type(error).__name__, str(error)]
     tell(name, found)

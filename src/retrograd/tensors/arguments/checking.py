@@ -116,7 +116,7 @@ def _too_many(way: Schema, said: str, count: int) -> TypeError:
     low, high = way.required, way.positional
     takes = f"{high} positional argument{'' if high == 1 else 's'}" if low == high else (
         f"from {low} to {high} positional arguments")
-    return TypeError(f"{said}() takes {takes} but {count} {'was' if count == 1 else 'were'} given")
+    return TypeError(f"{said}() takes {takes} but {count} were given")
 
 
 def _missing(way: Schema, said: str, first: int) -> TypeError:

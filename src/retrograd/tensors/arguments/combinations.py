@@ -53,7 +53,7 @@ def combination(ways: Sequence[Schema], args: Sequence[Any], kwargs: Mapping[str
 
 
 def _read(way: Schema) -> list[_Read]:
-    parts = way.text[1:-1].split(", ") if way.text != "()" else []
+    parts = way.text[1:-1].split(", ")          # of "()", one parameter without a name
     return [_Read(*(part.rpartition(" ")[::2] if " " in part else (part, part))) for part in parts]
 
 

@@ -56,6 +56,14 @@ def not_a_tensor(name: str, value: Any, argument: str, position: int) -> TypeErr
         because=remedy)
 
 
+def of_no_tensor(name: str, value: Any) -> TypeError:
+    """Python's error for a method of tensors that is called with something else, in PyTorch."""
+    kind = kind_of(value)
+    if name.startswith("__"):
+        return TypeError(f"descriptor '{name}' requires a 'torch._C.TensorBase' object but received a '{kind}'")
+    return TypeError(f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a '{kind}' object")
+
+
 def axis_of(name: str, dim: Any, ndim: int) -> int:
     """`dim` counted from the front; a 0-d tensor has the dim 0. Raises TypeError or IndexError."""
     if type(dim) is not int:

@@ -131,15 +131,18 @@ def schemas(texts: tuple[str, ...]) -> tuple[Schema, ...]:
 
 
 def of_methods(texts: tuple[str, ...]) -> tuple[str, ...]:
-    """The schemas of a method: those whose first parameter is a tensor, without it and without `out`.
+    """The schemas of a method: those whose first parameter is the tensor of the method, without it and without `out`.
+
+    Products in another dtype, `out_dtype`, and the repeats of no tensor are not among the methods of PyTorch.
 
     >>> of_methods(("xlogy(Tensor input, Number other, out)", "xlogy(Number self, Tensor other, out)"))
     ('xlogy(Number other)',)
     """
-    found = (_OUT.sub("", re.sub(r"\(Tensor \w+(, )?", "(", text, count=1)) for text in texts if "(Tensor " in text)
-    return tuple(found)
+    return tuple([_OUT.sub("", re.sub(r"\(Tensor \w+(, )?", "(", text, count=1)) for text in texts
+                  if "(Tensor " in text and not _OF_FUNCTIONS.search(text)])
 
 
+_OF_FUNCTIONS = re.compile(r"dtype out_dtype|\(Tensor repeats")
 # The end of a schema that only functions have.
 _OUT = re.compile(r"(, )?(\*, )?(Tensors? out=None|\bout)(?=\))")
 

@@ -6,7 +6,6 @@ Most raise RuntimeError and say which function to call instead. Some methods sti
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, NoReturn
 
 from ...foundations.errors import noted, warn
@@ -20,29 +19,56 @@ from ..recording.public import methods, public, public_property
 _resize, _clone = recorded(ops.resize), recorded(clone)
 
 
-def _removed(name: str, says: str) -> Callable[..., Any]:
-    @public(name=name, doc=f"Removed. {says}")
-    def function(*args: Any, **options: Any) -> Any:
-        raise RuntimeError(f"This function was deprecated since version 1.9 and is now removed. {says}")
-
-    return function
+def _removed(says: str) -> NoReturn:
+    raise RuntimeError(f"This function was deprecated since version 1.9 and is now removed.{says}")
 
 
-solve = _removed("solve", "`torch.solve` is deprecated in favor of `torch.linalg.solve`. `torch.linalg.solve` has its "
-                 "arguments reversed and does not return the LU factorization. Instead of torch.solve(B, A).solution, "
-                 "write torch.linalg.solve(A, B).")
-lstsq = _removed("lstsq", "`torch.lstsq` is deprecated in favor of `torch.linalg.lstsq`. `torch.linalg.lstsq` has "
-                 "reversed arguments and does not return the QR decomposition. Instead of "
-                 "torch.lstsq(B, A).solution[:n], write torch.linalg.lstsq(A, B).solution.")
-eig = _removed("eig", "`torch.linalg.eig` returns complex tensors of dtype `cfloat` or `cdouble` rather than real "
-               "tensors mimicking complex tensors. Instead of torch.eig(A), write torch.linalg.eigvals(A), or "
-               "torch.linalg.eig(A) for the eigenvectors too.")
-symeig = _removed("symeig", "The default behavior has changed from using the upper triangular portion of the matrix by "
-                  "default to using the lower triangular portion. Instead of torch.symeig(A), write "
-                  "torch.linalg.eigvalsh(A, UPLO='U'), or torch.linalg.eigh(A, UPLO='U') for the eigenvectors too.")
+@public()
+def solve(input: Any, A: Any, *, out: Any = None) -> NoReturn:
+    """Removed. Use `torch.linalg.solve`, whose arguments are in the other order."""
+    _removed(" `torch.solve` is deprecated in favor of `torch.linalg.solve`. `torch.linalg.solve` has its arguments "
+             "reversed and does not return the LU factorization.\n\nTo get the LU factorization see `torch.lu`, which "
+             "can be used with `torch.lu_solve` or `torch.lu_unpack`.\nX = torch.solve(B, A).solution should be "
+             "replaced with:\nX = torch.linalg.solve(A, B)")
 
-matrix_rank = _removed("matrix_rank", "Please use the `torch.linalg.matrix_rank` function instead. Its parameter "
-                       "'hermitian' replaces 'symmetric'.")
+
+@public()
+def lstsq(input: Any, A: Any, *, out: Any = None) -> NoReturn:
+    """Removed. Use `torch.linalg.lstsq`, whose arguments are in the other order."""
+    _removed(" `torch.lstsq` is deprecated in favor of `torch.linalg.lstsq`.\n`torch.linalg.lstsq` has reversed "
+             "arguments and does not return the QR decomposition in the returned tuple (although it returns other "
+             "information about the problem).\n\nTo get the QR decomposition consider using `torch.linalg.qr`.\n\nThe "
+             "returned solution in `torch.lstsq` stored the residuals of the solution in the last m - n columns of "
+             "the returned value whenever m > n. In torch.linalg.lstsq, the residuals are in the field 'residuals' of "
+             "the returned named tuple.\n\nThe unpacking of the solution, as in\n"
+             "X, _ = torch.lstsq(B, A).solution[:A.size(1)]\nshould be replaced with:\n"
+             "X = torch.linalg.lstsq(A, B).solution")
+
+
+@public()
+def eig(self: Any, eigenvectors: bool = False, *, e: Any = None, v: Any = None) -> NoReturn:
+    """Removed. Use `torch.linalg.eig` or `torch.linalg.eigvals`, whose results are complex."""
+    _removed(" `torch.linalg.eig` returns complex tensors of dtype `cfloat` or `cdouble` rather than real tensors "
+             "mimicking complex tensors.\n\nL, _ = torch.eig(A) should be replaced with:\n"
+             "L_complex = torch.linalg.eigvals(A)\n\nand\n\nL, V = torch.eig(A, eigenvectors=True) should be replaced "
+             "with:\nL_complex, V_complex = torch.linalg.eig(A)")
+
+
+@public()
+def symeig(input: Any, eigenvectors: bool = False, upper: bool = True, *, out: Any = None) -> NoReturn:
+    """Removed. Use `torch.linalg.eigh` or `torch.linalg.eigvalsh`, which read the lower triangle by default."""
+    _removed(" The default behavior has changed from using the upper triangular portion of the matrix by default to "
+             "using the lower triangular portion.\n\nL, _ = torch.symeig(A, upper=upper) should be replaced with:\n"
+             "L = torch.linalg.eigvalsh(A, UPLO='U' if upper else 'L')\n\nand\n\n"
+             "L, V = torch.symeig(A, eigenvectors=True) should be replaced with:\n"
+             "L, V = torch.linalg.eigh(A, UPLO='U' if upper else 'L')")
+
+
+@public()
+def matrix_rank(input: Any, tol: Any = None, symmetric: bool = False, *, out: Any = None) -> NoReturn:
+    """Removed. Use `torch.linalg.matrix_rank`, where the option `symmetric` is called `hermitian`."""
+    _removed("\nPlease use the `torch.linalg.matrix_rank` function instead. The parameter 'symmetric' was renamed in "
+             "`torch.linalg.matrix_rank()` to 'hermitian'.")
 
 
 methods(solve, lstsq, eig, symeig)

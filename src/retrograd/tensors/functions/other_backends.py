@@ -1,7 +1,7 @@
 """What PyTorch computes only for tensors of other kinds than those of the CPU, such as quantized tensors.
 
-PyTorch's CPU build has the names and raises NotImplementedError when they are called. So do these functions, with the
-same first words and what to call instead.
+PyTorch's CPU build has the names and raises NotImplementedError when they are called. So do these functions, with a
+note that says what to call instead.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from ..state.dispatch import DISPATCH, UNHANDLED
 from .composing import composing
 from .joins import joining, joins
 from .nodes import choosing, class_of, keeping, look_after_converted, new_node
-from .operands import NUMBERS, common, explained, floating, leaves, operand, scalar, schemas_of
+from .operands import NUMBERS, Bound, common, explained, floating, leaves, operand, scalar, schemas_of
 from .out_rules import ELEMENTWISE
 from .overriding import cast_by_autocast, handled
 from .public_facts import recorded_as
@@ -36,11 +36,11 @@ from .views import parts_of, taken_again, viewing
 
 _new = object.__new__
 _LATER: Any = None                      # the class of an operator's nodes, and their plan, before the first node
-_calls: dict[tuple[Op, str], Callable[..., Any]] = {}
+_calls: dict[tuple[Op, str, str], Callable[..., Any]] = {}
 
 
-def recorded(op: Op, *, dunder: str = "", out: Any = ...) -> Callable[..., Any]:
-    """The function that calls `op` on tensors and records it.
+def recorded(op: Op, *, dunder: str = "", out: Any = ..., bound: str = "") -> Callable[..., Any]:
+    """The function that calls `op` on tensors and records it, or the method of tensors that has the name `bound`.
 
     If `dunder` is given, the function is one of Python's operators: it returns NotImplemented for a value that is no
     operand, and modes and subclasses are given the method of this name. `out` is the rule for the `out` of an
@@ -48,21 +48,27 @@ def recorded(op: Op, *, dunder: str = "", out: Any = ...) -> Callable[..., Any]:
     """
     if op.composition is not None:
         return composing(op, op.composition)
-    call = _calls.get((op, dunder))
+    call = _calls.get((op, dunder, bound))
     if call is None:
         single = op.arity == 1 and not op.variadic and op.outputs == ("out",)
         make = (_unary if op.arity == 1 else _binary) if op.short else _optioned if single else _general
-        call = make(op, NotImplemented if dunder else None)
+        call = make(op, NotImplemented if dunder else Bound(bound) if bound else None)
         _describe(call, op, dunder)
         if joins(op):
             call = joining(op, call)
             _describe(call, op, dunder)
         if op.short and not dunder:
-            recorded_as(call, schemas_of(op), ELEMENTWISE)
-        call = _calls.setdefault((op, dunder), call)
+            plain_call: Any = recorded(op) if bound else call
+            rule = plain_call.public.out if bound else ELEMENTWISE
+            recorded_as(call, schemas_of(op), rule, plain_call, partial(_method, op))
+        call = _calls.setdefault((op, dunder, bound), call)
     if out is not ...:
         call.public.out = out  # type: ignore[attr-defined]
     return call
+
+
+def _method(op: Op, name: str) -> Callable[..., Any]:
+    return recorded(op, bound=name)
 
 
 def _describe(call: Any, op: Op, dunder: str) -> None:

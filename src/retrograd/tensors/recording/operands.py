@@ -6,7 +6,7 @@ This is the slow part of a recorded call: conversion, promotion, and PyTorch's m
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,7 +34,8 @@ from ...ops.basic import cast
 from ...ops.domains import subtracted
 from ...ops.framework import Op
 from ..arguments.checking import refusal
-from ..arguments.dims import not_a_tensor
+from ..arguments.dims import not_a_tensor, of_no_tensor
+from ..arguments.schemas import of_methods
 from ..state.base import TensorBase, plain, with_edge
 
 # Python numbers as 0-d constants, by type (since 1, 1.0 and True are equal), dtype and value. A conversion costs NumPy
@@ -85,13 +86,21 @@ def schemas_of(op: Op) -> tuple[str, ...]:
     return (f"{op.name}(Tensor input{', Tensor other' * (op.arity - 1)}, *, Tensor out=None)",)
 
 
+class Bound(NamedTuple):
+    """Says to `operand` that the call is a method of tensors with this name."""
+
+    name: str
+
+
 def operand(op: Op, index: int, value: Any, other: Any, otherwise: Any, suffix: str = "") -> Any:
-    """`value` as a tensor beside `other`. If it is no operand, return `otherwise`, or raise if that is None.
+    """`value` as a tensor beside `other`. If it is no operand, return `otherwise`, or raise if that is not one.
 
     An array is an operand of Python's operators only, for which `otherwise` is NotImplemented.
     """
     if isinstance(value, TensorBase):
         return value
+    if isinstance(otherwise, Bound) and not index:
+        raise of_no_tensor(otherwise.name, value)
     if value is None and op.arity > 2:
         return None
     if isinstance(value, np.generic):
@@ -105,7 +114,8 @@ def operand(op: Op, index: int, value: Any, other: Any, otherwise: Any, suffix: 
         return plain(value) if isinstance(value, np.ndarray) and isinstance(other, TensorBase) else NotImplemented
     if not suffix and op.short:
         given = (value,) if op.arity == 1 else (other, value) if index else (value, other)
-        refused = refusal(schemas_of(op), given, {})
+        bound = isinstance(otherwise, Bound)
+        refused = refusal(of_methods(schemas_of(op)), given[1:], {}) if bound else refusal(schemas_of(op), given, {})
         if refused is not None:
             raise refused
     raise not_a_tensor(f"{op.name}{suffix}", value, PARAMETER.get(index, op.arguments[index]), index + 1)

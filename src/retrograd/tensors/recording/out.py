@@ -158,7 +158,8 @@ def _other_type(name: str, facts: Rule, given: np.dtype[Any], have: np.dtype[Any
     if facts.gradient != REFUSED:
         return RuntimeError("dtype {result} does not match dtype of out parameter ({out})".format(**names))
     if name == "nansum":
-        return RuntimeError("nansum: provided dtype must match dtype of result")
+        said = "nansum: provided dtype must match dtype of result. Got {out} and {result}."
+        return RuntimeError(said.format(**names))
     return RuntimeError("Expected out tensor to have dtype {c_result}, but got {c_out} instead".format(**names))
 
 

@@ -48,7 +48,9 @@ def methods(*functions: Any, **named: Any) -> None:
     for name, function in [*[(function.__name__, function) for function in functions], *named.items()]:
         facts = getattr(function, "public", None)
         METHODS[name] = function
-        if facts is not None and facts.schemas and not facts.bound and facts.body is not function:
+        if facts is not None and facts.bind is not None:
+            METHODS[name] = facts.bind(function.__name__ if name.startswith("__") else name)
+        elif facts is not None and facts.schemas and not facts.bound and facts.body is not function:
             METHODS[name] = entry = _entry(Public(facts.body, facts.schemas, facts.out, facts.event, facts.strict,
                                                   facts.for_modes, facts.operator, True))
             entry.__name__ = entry.__qualname__ = function.__name__

@@ -17,7 +17,7 @@ from ...foundations.errors import ENTRIES, OWN, PACKAGE
 from ...foundations.modes import local
 from ...foundations.names import reached
 from ..arguments import checking
-from ..arguments.dims import kind_of
+from ..arguments.dims import of_no_tensor
 from ..arguments.reordering import reordered
 from ..arguments.schemas import of_methods
 from ..state.base import TensorBase
@@ -41,16 +41,19 @@ class Public:
     says that arguments are compared with the schemas before the call, not only after an error. `for_modes` says that
     only modes handle its calls, not arguments. `bound` is for methods: PyTorch's messages do not count the
     tensor among the arguments. `operator` is for Python's operators: modes and subclasses are given the
-    method of this name, and if all return NotImplemented, Python tries the other operand.
+    method of this name, and if all return NotImplemented, Python tries the other operand. `bind` makes the method
+    of a given name from a recorded call; None for other functions.
     """
 
-    __slots__ = ("body", "bound", "entry", "event", "for_modes", "known", "operator", "out", "schemas", "strict")
+    __slots__ = ("bind", "body", "bound", "entry", "event", "for_modes", "known", "operator", "out", "schemas",
+                 "strict")
 
     def __init__(self, body: Callable[..., Any], schemas: tuple[str, ...], out: OutRule = None, event: str = "",
                  strict: bool = False, for_modes: bool = False, operator: str = "", bound: bool = False) -> None:
         self.body, self.schemas, self.out, self.event = body, schemas, out, event
         self.strict, self.for_modes, self.operator, self.bound = strict, for_modes, operator, bound
         self.entry: Any = None
+        self.bind: Callable[[str], Any] | None = None
         self.known: set[tuple[Any, ...]] = set() if strict else _NOTHING      # types of arguments that fitted
 
     def refused(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception | None:
@@ -64,13 +67,24 @@ class Public:
         if frame is not None and frame.f_code.co_filename.startswith(OWN):
             return None
         if args and not isinstance(args[0], TensorBase) and (self.bound or self._is_method_alone()):
-            return _of_no_tensor(self.entry.__name__, args[0])
+            return of_no_tensor(self.entry.__name__, args[0])
         if not self.schemas:
             error: Exception | None = reached("tensors.arguments.asked").asked(self.entry, self.body, args, kwargs)
             return error
-        if self.bound and args:
-            return checking.refusal(of_methods(self.schemas), args[1:], kwargs)
+        if self.bound:
+            return self._refused_method(args, kwargs)
         return checking.refusal(self.schemas, args, kwargs)
+
+    def _refused_method(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception | None:
+        """The error for the arguments of a method. Python has one for methods without their tensor, or no parameter."""
+        name, schemas = f"TensorBase.{self.entry.__name__}()", of_methods(self.schemas)
+        if not args:
+            return TypeError(f"unbound method {name} needs an argument")
+        if len(schemas) == 1 and schemas[0].partition("(")[2].startswith(")"):
+            if kwargs:
+                return TypeError(f"{name} takes no keyword arguments")
+            return TypeError(f"{name} takes no arguments ({len(args) - 1} given)") if len(args) > 1 else None
+        return checking.refusal(schemas, args[1:], kwargs)
 
     def _is_method_alone(self) -> bool:
         """Whether the function is a method of tensors, and the package has no function of this name."""
@@ -154,14 +168,6 @@ class Public:
         return named
 
 
-def _of_no_tensor(name: str, value: Any) -> TypeError:
-    """Python's error for a method of tensors that is called with something else, in PyTorch."""
-    kind = kind_of(value)
-    if name.startswith("__"):
-        return TypeError(f"descriptor '{name}' requires a 'torch._C.TensorBase' object but received a '{kind}'")
-    return TypeError(f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a '{kind}' object")
-
-
 def definition(function: Any) -> Any:
     """The function that computes. A function, its method and its other names are entries of one definition."""
     facts = getattr(function, "public", None)
@@ -174,7 +180,7 @@ def facts_of(function: Any) -> Public:
     return facts
 
 
-def recorded_as(call: Any, schemas: tuple[str, ...], out: OutRule = None) -> None:
+def recorded_as(call: Any, schemas: tuple[str, ...], out: OutRule, body: Any, bind: Callable[[str], Any]) -> None:
     """Note the schemas of a recorded call. It is its own entry, since it looks at the types of its operands itself."""
-    call.public = facts = Public(call, schemas, out)
-    facts.entry = call
+    call.public = facts = Public(body, schemas, out, bound=body is not call)
+    facts.entry, facts.bind = call, bind

@@ -14,7 +14,7 @@ import torch
 
 import retrograd
 from comparing.out_cases import CASES, operands
-from comparing.same_expression import first_sentence
+from comparing.same_expression import said
 
 DTYPES = ("float32", "float64", "int64", "int32", "bool", "complex64", "uint8", "float16")
 
@@ -100,13 +100,13 @@ class Call:
             found = self(outs[0] if len(outs) == 1 else tuple(outs), **replaced)
         except Exception as error:
             assert all(not x._version for x in outs) or self.library is torch
-            return type(error), first_sentence(str(error))
+            return type(error), said(error)
         returned = outs if found is None else [*found] if isinstance(found, tuple) else [found]
         assert all(x is y for x, y in zip(returned, outs, strict=True))
         facts = [(tuple(x.shape), str(x.dtype), _strides(x), x._version, x.requires_grad,
                   type(x.grad_fn).__name__) for x in outs]
         written = [x.detach().numpy() for x in outs] if values and "empty" not in str(self.function) else []
-        return type(found).__name__, facts, [first_sentence(text) for text in self.shown], written
+        return type(found).__name__, facts, [said(text) for text in self.shown], written
 
 
 def _strides(x: Any) -> tuple[int, ...]:
@@ -180,7 +180,7 @@ def _accepted(call: Call, target: Any, result: Any, **replaced: Any) -> Any:
     try:
         call(target, **replaced)
     except RuntimeError as error:
-        return first_sentence(str(error))
+        return said(error)
     if call.library is retrograd:
         np.testing.assert_allclose(target.numpy(), result.numpy(), rtol=1e-6)
     return "accepted"

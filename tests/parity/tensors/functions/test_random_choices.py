@@ -178,5 +178,5 @@ def test_refusals_have_pytorch_type_and_words_and_draw_nothing(case: str) -> Non
     generator = Twister(1)
     with pytest.raises(expected.type) as refused:
         ours(generator)
-    assert str(expected.value).startswith(str(refused.value).splitlines()[0])
+    assert str(expected.value) == str(refused.value)
     same_state(generator, torch.Generator().manual_seed(1))

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import retrograd
+from comparing.same_expression import said
 
 CALLS = """
 sym_max(1, 2.5)
@@ -96,7 +97,7 @@ def _end(library: ModuleType, call: str) -> str:
         try:
             return repr(eval(f"torch.{call}", {"torch": library}))
         except Exception as error:
-            return f"{type(error).__name__}: {error}".partition(". ")[0]
+            return f"{type(error).__name__}: {said(error)}"
 
 
 @pytest.mark.parametrize("call", CALLS.strip().split("\n"))

@@ -255,9 +255,9 @@ def test_numpy_functions_take_tensors() -> None:
 
 
 def test_what_was_removed_says_what_to_call() -> None:
-    for name in ("solve", "lstsq", "eig", "symeig"):
+    for name in ("solve", "lstsq", "eig", "symeig", "matrix_rank"):
         with pytest.raises(RuntimeError, match="This function was deprecated since version 1.9 and is now removed"):
-            getattr(torch, name)(torch.eye(2))
+            getattr(torch, name)(torch.eye(2), torch.eye(2))
 
 
 _NAN = float("nan")

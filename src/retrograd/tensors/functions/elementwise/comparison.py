@@ -285,7 +285,9 @@ def _same_type(*values: Any) -> list[Any]:
             v if v._array.dtype is dtype else _cast(v, dtype) for v in values]
 
 
-@public(name="where")
+@public(
+    "where(Tensor input, Tensor condition, Tensor other)", "where(Tensor input, Tensor condition, Number other)",
+    name="where")
 def _where_method(self: TensorBase, condition: TensorBase, other: Any) -> Any:
     """The tensor's elements where the condition is true, and `other` elsewhere."""
     return where(condition, self, other)

@@ -44,6 +44,7 @@ def int_index(name: str, index: TensorBase, position: int = 3) -> Any:
     if array.dtype is I64 or array.dtype == I64:
         return index
     if array.dtype not in _INTEGERS:
+        name = "scatter" if name == "scatter_add" else name
         which = "int32/int64" if name in ("gather", "scatter") else "int32 or int64"
         raise noted(RuntimeError(f"{name}(): Expected dtype {which} for index"), given=f"torch.{array.dtype.name}")
     return plain(cast.run(array, I64))
@@ -293,9 +294,9 @@ def index_copy(call: Call, input: TensorBase, dim: int, index: TensorBase, sourc
                          f"Source dimensionality ({parts.ndim}), destination dimensionality ({array.ndim})")
     rest = [(*a.shape[:axis], *a.shape[axis + 1:]) for a in (array, parts)]
     if parts.ndim and array.ndim and rest[0] != rest[1]:
+        have, given = (" ".join(map(str, shape)) for shape in rest)
         raise RuntimeError("index_copy_(): Source/destination tensor must have same slice shapes. Destination slice "
-                           f"shape: {[*rest[0]]} at dimension {axis} and source slice shape: {[*rest[1]]} at "
-                           "dimension 0.")
+                           f"shape: {have} at dimension {axis} and source slice shape: {given} at dimension 0.")
     if parts.ndim and numbers.size != parts.shape[axis]:
         raise IndexError(f"index_copy_(): Number of indices ({numbers.size}) should be equal to source.size(dim) "
                          f"({parts.shape[axis]})")

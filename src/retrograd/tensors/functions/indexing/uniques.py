@@ -10,7 +10,7 @@ import numpy as np
 from ....foundations.dtypes import Array, dtype as torch_dtype, of_scalar
 from ....foundations.errors import noted
 from ....ops.indexing import sorting as ops
-from ...arguments.dims import array_of, axis_of
+from ...arguments.dims import array_of, as_int, axis_of
 from ...recording.calls import recorded
 from ...recording.out_rules import EXACT, UNASKED, rule
 from ...recording.public import public
@@ -40,7 +40,7 @@ def unique(input: TensorBase, sorted: bool = True, return_inverse: bool = False,
     if dim is None:
         found = _unique_elements(input, bool(return_inverse))
     else:
-        found = _unique_dim(input, _axis(array, dim))
+        found = _unique_dim(input, _axis("unique_dim", array, dim, 2))
     return _wanted(found, return_inverse, return_counts)
 
 
@@ -57,7 +57,7 @@ def _unique2(input: TensorBase, sorted: bool = True, return_inverse: bool = Fals
 def unique_dim(input: TensorBase, dim: int, sorted: bool = True, return_inverse: bool = False,
                return_counts: bool = False) -> Any:
     """The distinct slices along a dim, the places of all slices among them, and their counts. All three are given."""
-    values, inverse, counts = _unique_dim(input, _axis(array_of("unique_dim", input), dim))
+    values, inverse, counts = _unique_dim(input, _axis("unique_dim", array_of("unique_dim", input), dim, 2))
     return values, inverse, counts
 
 
@@ -72,12 +72,13 @@ def unique_consecutive(input: TensorBase, return_inverse: bool = False, return_c
                        dim: int | None = None) -> TensorBase | Any:
     """The elements, or slices along `dim`, without repetitions of the element before. See `unique`."""
     array = array_of("unique_consecutive", input)
-    found = _unique_consecutive(input, None if dim is None else _axis(array, dim), bool(return_inverse))
+    axis = None if dim is None else _axis("unique_consecutive", array, dim)
+    found = _unique_consecutive(input, axis, bool(return_inverse))
     return _wanted(found, return_inverse, return_counts)
 
 
-def _axis(array: Array, dim: int) -> int:
-    axis = axis_of("unique", dim, array.ndim)
+def _axis(name: str, array: Array, dim: int, position: int = 0) -> int:
+    axis = axis_of(name, as_int(name, dim, "dim", position), array.ndim)
     if not array.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     return axis

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....foundations.dtypes import DIFFERENTIABLE, Array, dtype as torch_dtype, legacy, letter
+from ....foundations.dtypes import C_NAMES, DIFFERENTIABLE, Array, legacy, letter
 from ....foundations.errors import noted
 from ....ops.linalg import matrix as ops
 from ....tensors.state.base import TensorBase
@@ -51,7 +51,7 @@ def _product_shape(batch1: Array, batch2: Array) -> tuple[int, int, int]:
 def _check_baddbmm(x: Array, batch1: Array, batch2: Array) -> None:
     expanded(x, _product_shape(batch1, batch2))
     if x.dtype is not batch1.dtype:
-        names = [torch_dtype.of[array.dtype].legacy.lower() for array in (x, batch1, batch2)]
+        names = [C_NAMES[array.dtype.name] for array in (x, batch1, batch2)]
         raise noted(
             RuntimeError(f"Input dtypes must be the same, got: input {names[0]}, batch1: {names[1]}, "
                          f"batch2: {names[2]}"), because=REMEDY)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import I64, Array, dtype as torch_dtype, letter
-from ....foundations.errors import noted
+from ....foundations.errors import noted, unsaid
 from ....kernels.indexing.indexing import within
 from ....kernels.networks import embedding as kernels
 from ....ops.basic import beyond, cast, clone
@@ -92,10 +92,7 @@ def _check_offsets(rows: int, mode: int, starts: Array, index: Array) -> Any:
         raise RuntimeError(f"offsets[-1] can not be greater than input's length {count} but got offsets[-1] of "
                            f"{starts[-1]}")
     if np.any(starts[1:] < starts[:-1]):
-        raise noted(
-            RuntimeError("Expected i < index_size to be true, but got false.  (Could this error message be improved?  "
-                         "If so, please report an enhancement request to PyTorch.)"),
-            because="offsets must not decrease")
+        raise noted(RuntimeError(unsaid("Expected i < index_size to be true")), because="offsets must not decrease")
     if not within(index, rows):
         place = int(np.flatnonzero((index < 0) | (index >= rows))[0])
         if mode == kernels.MAX:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import dtype as torch_dtype
+from ....foundations.dtypes import Array, dtype as torch_dtype
 from ....foundations.errors import noted
 from ....ops import joining as ops
 from ....ops.indexing.indexing import slice_
@@ -103,15 +103,26 @@ def split(tensor: TensorBase, split_size_or_sections: Any = None, dim: int = 0, 
     (tensor([0, 1]), tensor([2, 3]), tensor([4]))
     """
     array = array_of("split", tensor)
+    given = split_size_or_sections if split_size is None else split_size
+    try:
+        return _pieces(tensor, array, given, dim)
+    except TypeError as error:
+        schemas = _OF_ONE_SIZE if isinstance(given, int) else _OF_SIZES
+        raise refusal(schemas, (tensor, given, dim), {}) or error from None
+
+
+_OF_ONE_SIZE = ("split(Tensor input, int split_size, int dim=0)", "split(Tensor input, ints split_size, int dim=0)")
+_OF_SIZES = ("split_with_sizes(Tensor input, ints split_sizes, int dim=0)",)
+
+
+def _pieces(tensor: TensorBase, array: Array, given: Any, dim: int) -> tuple[Any, ...]:
     if not array.ndim:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     axis = axis_of("split", dim, array.ndim)
     n = array.shape[axis]
-    if split_size is not None:
-        split_size_or_sections = split_size
-    if isinstance(split_size_or_sections, (tuple, list)):
-        return _of_sizes(tensor, sizes_of("split_with_sizes", (split_size_or_sections,)), axis, n)
-    size = as_int("split", split_size_or_sections, "split_size_or_sections")
+    if isinstance(given, (tuple, list)):
+        return _of_sizes(tensor, sizes_of("split_with_sizes", (given,)), axis, n)
+    size = as_int("split", given, "split_size_or_sections")
     if size < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
     if not size and n:

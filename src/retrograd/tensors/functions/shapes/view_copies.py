@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ....foundations.dtypes import C_NAMES, dtype as torch_dtype
-from ....foundations.errors import noted
+from ....foundations.errors import noted, unsaid
 from ....foundations.modes import local
 from ....graph.versions import new_lineage
 from ....ops import basic, view_copies as ops
@@ -141,8 +141,8 @@ def detach_copy(input: TensorBase) -> Any:
 
 
 @public(
-    out=rule(exact="Expected self.dtype() == output.dtype() to be true, but got false", overlap=FREE, notice="",
-        repeated=True), method=True)
+    out=rule(exact=unsaid("Expected self.dtype() == output.dtype() to be true"), overlap=FREE,
+        notice="", repeated=True), method=True)
 def narrow_copy(input: TensorBase, dim: int, start: Any, length: int) -> Any:
     """Like `narrow`, but a copy in new memory."""
     array = array_of("narrow_copy", input)
