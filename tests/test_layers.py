@@ -64,8 +64,8 @@ DOORS = {
 }
 # The folders of the compiler, in the same order. The last entry is all that stands beside the folders.
 COMPILER = ("compilation.program", "compilation.reach", "compilation.guards", "compilation.numbers",
-            "compilation.passes", "compilation.execution", "compilation.native", "compilation.repeat",
-            "compilation.trace", "compilation.sized", "compilation")
+            "compilation.passes", "compilation.execution", "compilation.native", "compilation.eager",
+            "compilation.repeat", "compilation.trace", "compilation.sized", "compilation")
 # Modules that may not name these classes, not even in an annotation or a string.
 UNNAMED = {
     "kernels": {"Tensor", "TensorBase", "Node", "Op"},

@@ -13,6 +13,7 @@ from operator import attrgetter
 from types import ModuleType, TracebackType
 from typing import Any
 
+from .extras import installed
 from .foundations import tracebacks
 from .foundations.devices import Meta
 from .foundations.modes import Compiler
@@ -20,6 +21,7 @@ from .foundations.names import PACKAGE, reached
 from .graph.faults import Earlier
 from .graph.hooks import USER_HOOKS
 from .graph.node import SavedReader
+from .kernels.native.served import Served
 from .ops import _Core
 from .tensors.face.subclassing import Wrapping
 from .tensors.interim import Interim, by_elements
@@ -46,6 +48,7 @@ def wire() -> None:
     DISPATCH.refused = _refused
     Meta.tools = staticmethod(_meta)
     Compiler.compile = staticmethod(_compile)
+    Served.compute = staticmethod(_served)
     Wrapping.begin, Wrapping.make = staticmethod(_begin_dispatch), staticmethod(_make_wrapper)
     _Core.function = staticmethod(_function)
     _Core.called, _Core.overloads, _Core.schema = staticmethod(_called), staticmethod(_overloads), staticmethod(_schema)
@@ -70,6 +73,19 @@ def _meta() -> ModuleType:
 
 def _compile(*args: Any, **kwargs: Any) -> Any:
     return reached("compilation.asking").compile(*args, **kwargs)
+
+
+def _served(kernel: Any, args: tuple[Any, ...]) -> Any:
+    """The first call. From then on, kernels call the compiler themselves, if there is one."""
+    if installed("compile"):
+        Served.compute = reached("compilation.eager.serving").compute
+    else:
+        Served.compute = staticmethod(_numpy_serves)
+    return Served.compute(kernel, args)
+
+
+def _numpy_serves(kernel: Any, args: tuple[Any, ...]) -> None:
+    return None
 
 
 def _begin_dispatch() -> None:

@@ -1,7 +1,7 @@
 """torch.backends: PyTorch's numerical libraries, for programs that ask for them or set their switches.
 
 retrograd computes with NumPy. So the answers are those of a PyTorch without these libraries. A switch that is set is
-remembered and changes nothing.
+remembered and changes nothing. Only `native` is retrograd's own: its switches are for machine code.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from . import cpu, cuda, cudnn, mha, mkl, mkldnn, mps, nnpack, openmp, opt_einsum, quantized
+from . import cpu, cuda, cudnn, mha, mkl, mkldnn, mps, native, nnpack, openmp, opt_einsum, quantized
 from ..foundations.modes import replaced
 from ..foundations.names import hint_at_missing_names
 
-__all__ = ["cpu", "cuda", "cudnn", "disable_global_flags", "flags_frozen", "mha", "mkl", "mkldnn", "mps",
+__all__ = ["cpu", "cuda", "cudnn", "disable_global_flags", "flags_frozen", "mha", "mkl", "mkldnn", "mps", "native",
            "nnpack", "openmp", "opt_einsum", "quantized"]
 
 

@@ -9,6 +9,7 @@ The folders, in their order. Each imports only from itself and from those before
 - `passes`: programs made of programs, before they are run.
 - `execution`: how a program is run: memory for its values, and Python that calls NumPy.
 - `native`: the same as machine code, made by LLVM.
+- `eager`: single kernels of programs that are not compiled, as machine code.
 - `repeat`: a traced call that can be repeated.
 - `trace`: one run, written down.
 - `sized`: one plan for all sizes, from several traces.

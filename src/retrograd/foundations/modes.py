@@ -81,6 +81,12 @@ class Compiler:
     compile: ClassVar[Callable[..., Any]]                      # `torch.compile`
 
 
+class Waiting:
+    """Whether calls on large arrays wait for machine code that is not made yet. Otherwise NumPy computes meanwhile."""
+
+    on = False
+
+
 @contextmanager
 def replaced(owner: object, name: str, value: object) -> Iterator[None]:
     """Give an attribute another value inside the block."""

@@ -38,6 +38,13 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.fixture(autouse=True)
+def by_numpy() -> Iterator[None]:
+    """No machine code in place of the kernels that are tested here."""
+    with torch.backends.native.flags(enabled=False):
+        yield
+
+
+@pytest.fixture(autouse=True)
 def threads_as_before() -> Iterator[None]:
     before = threads.available()
     yield

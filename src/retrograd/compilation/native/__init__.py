@@ -12,7 +12,8 @@
 - `lanes` is the language of these formulas: vectors of numbers with Python's operators, which write LLVM's text.
 - `vector_math` has exp, sin and the like: from glibc's vector library where it is, from `polynomials` elsewhere, and
   for the most usual functions from `single`.
-- `compiling` has LLVM make the modules. `host` is what this machine can do. Only these two touch llvmlite.
+- `compiling` has LLVM make the modules, and `objects` object code that can be kept. `host` is what this machine can do.
+  Only these three touch llvmlite.
 """
 
 from .host import available

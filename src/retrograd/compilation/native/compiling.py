@@ -14,7 +14,18 @@ from .host import binding
 MANY = 2500
 # How many modules are kept, since programs often have the same loops again.
 _KEPT = 256
-_compiling = threading.Lock()
+compiling = threading.Lock()
+
+
+def optimized(source: str, machine: Any) -> Any:
+    """A module after LLVM's passes: few, since the text has vectors and straight code already."""
+    llvm = binding()
+    module, passes = llvm.parse_assembly(source), llvm.create_new_module_pass_manager()
+    passes.add_sroa_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_instruction_combine_pass()
+    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
+    return module
 
 
 class Compiled:
@@ -38,14 +49,7 @@ class Compiled:
         return zlib.decompress(self._packed).decode()
 
     def _optimized(self, machine: Any) -> Any:
-        """The module after LLVM's passes: few, since the text has vectors and straight code already."""
-        llvm = binding()
-        module, passes = llvm.parse_assembly(self.source), llvm.create_new_module_pass_manager()
-        passes.add_sroa_pass()
-        passes.add_simplify_cfg_pass()
-        passes.add_instruction_combine_pass()
-        passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
-        return module
+        return optimized(self.source, machine)
 
     @property
     def optimized(self) -> str:
@@ -72,5 +76,5 @@ def _kept(packed: bytes, thorough: bool) -> Compiled:
 
 def compiled(source: str, thorough: bool) -> Compiled:
     """The compiled module of this text. LLVM is not asked to do two modules at once."""
-    with _compiling:
+    with compiling:
         return _kept(zlib.compress(source.encode(), 1), thorough)

@@ -116,9 +116,9 @@ class Code:
         yield
         self._made = made
 
-    def loop(self, begin: int | str, end: int | str, step: int, body: Callable[[str], None]) -> None:
+    def loop(self, begin: int | str, end: int | str, step: int | str, body: Callable[[str], None]) -> None:
         """Code that runs for each i from `begin` to `end`. It is given the name of i, or i itself if there is one."""
-        if isinstance(begin, int) and isinstance(end, int) and end - begin <= step:
+        if isinstance(begin, int) and isinstance(end, int) and isinstance(step, int) and end - begin <= step:
             if begin < end:
                 body(str(begin))
             return

@@ -158,8 +158,11 @@ def help_module(module: Module) -> Module:
     return module
 
 
-def shared(module: Module, function: str, extent: int, parts: int, table: str = "%table") -> str:
-    """A line that runs `function(table, begin, end)` over a range, in parts. `%team` must be known where it stands."""
+def shared(module: Module, function: str, extent: int | str, parts: int | str, table: str = "%table") -> str:
+    """A line that runs `function(table, begin, end)` over a range, in parts. `%team` must be known where it stands.
+
+    The extent and the parts are numbers, or the names of numbers.
+    """
     if "share" not in module.functions:
         module.functions.update({"take": _TAKE.replace("WORK", str(WORK)), "share": _filled(_SHARE, module)})
     return f"  call void @share(ptr %team, ptr @{function}, ptr {table}, i64 {extent}, i64 {parts})"

@@ -22,6 +22,8 @@ from ...ops.elementwise.elementary import exp, log, rsqrt
 from ...ops.framework import Op
 from ...ops.networks.losses import nll_loss, nll_loss_backward
 from ...ops.networks.normalization import (
+    batch_norm,
+    group_norm,
     layer_norm,
     layer_norm_backward,
     standardize_backward,
@@ -30,7 +32,7 @@ from ...ops.networks.normalization import (
 )
 from ...ops.networks.softmax import log_softmax, log_softmax_backward, softmax, softmax_backward
 from ...ops.reductions import amax, sum_all, sum_dim
-from ...ops.shape import unsqueeze
+from ...ops.shape import unsqueeze, view
 from .line_writer import LineWriter
 
 Axes = tuple[int, ...]
@@ -166,19 +168,60 @@ def _mean_over(w: LineWriter, x: Any, axes: Axes) -> Any:
 def _layer_norm(w: LineWriter, x: Any, weight: Any, bias: Any, rank: int, eps: float) -> bool:
     if not _floats(w, x, weight, bias):
         return False
-    axes = tuple(range(w.like(x).ndim - rank, w.like(x).ndim))
+    out, *stats = _normalized(w, x, weight, bias, tuple(range(w.like(x).ndim - rank, w.like(x).ndim)), eps)
+    w.last(*out)
+    for place, stat in enumerate(stats[:2], 1):
+        w.alias(stat, place)
+    return True
+
+
+def _normalized(w: LineWriter, x: Any, weight: Any, bias: Any, axes: Axes, eps: float) -> tuple[Any, ...]:
+    """The last step of x standardized over axes, times the weight, plus the bias; with mean, rstd and variance.
+
+    The mean of what is left after the mean was subtracted is subtracted, too, so a large mean costs no digits.
+    """
     like = _rows(w, x)
     mean = _mean_over(w, x, axes)
-    off = w.call(sub, x, mean, like=like)
-    variance = _mean_over(w, w.call(mul, off, off, like=like), axes)
-    rstd = w.call(rsqrt, w.call(add, variance, w.constant(eps, like.dtype), like=w.like(mean)), like=w.like(mean))
-    parts = [(mul, weight), (add, bias)]
-    out, used = (mul, off, rstd), [(op, part) for op, part in parts if part is not None]
-    for op, part in used:
-        out = (op, w.call(*out, like=like), part)
+    stat, off = w.like(mean), w.call(sub, x, mean, like=like)
+    rest, squares = _mean_over(w, off, axes), _mean_over(w, w.call(mul, off, off, like=like), axes)
+    variance = w.call(sub, squares, w.call(mul, rest, rest, like=stat), like=stat)
+    rstd = w.call(rsqrt, w.call(add, variance, w.constant(eps, like.dtype), like=stat), like=stat)
+    out = mul, w.call(sub, off, rest, like=like), rstd
+    for op, part in [(mul, weight), (add, bias)]:
+        out = out if part is None else (op, w.call(*out, like=like), part)
+    finite = w.call(eq, rest, rest, like=np.empty(stat.shape, bool))          # or the mean is infinite, and stays
+    mean = w.call(choose, finite, w.call(add, mean, rest, like=stat), mean, like=stat)
+    return out, mean, rstd, variance
+
+
+def _seen(w: LineWriter, x: Any, shape: Axes) -> Any:
+    """An array in another shape, if there is one."""
+    return None if x is None else w.view(view, x, shape, like=w.like(x).reshape(shape))
+
+
+def _batch_norm(w: LineWriter, x: Any, weight: Any, bias: Any, eps: float) -> bool:
+    like = w.like(x)
+    if not _floats(w, x, weight, bias) or not w.by_rows():
+        return False
+    shape = (1, -1, *[1] * (like.ndim - 2))
+    over = (0, *range(2, like.ndim))
+    out, *stats = _normalized(w, x, _seen(w, weight, shape), _seen(w, bias, shape), over, eps)
     w.last(*out)
-    w.alias(mean, 1)
-    w.alias(rstd, 2)
+    for place, stat in enumerate(stats, 1):
+        w.alias(_seen(w, stat, (like.shape[1],)), place)
+    return True
+
+
+def _group_norm(w: LineWriter, x: Any, weight: Any, bias: Any, groups: int, eps: float) -> bool:
+    like = w.like(x)
+    if not _floats(w, x, weight, bias) or not w.by_rows():
+        return False
+    shape = (1, groups, like.shape[1] // groups, 1)
+    parts = _seen(w, x, (len(like), *shape[1:3], -1))
+    out, *stats = _normalized(w, parts, _seen(w, weight, shape), _seen(w, bias, shape), (2, 3), eps)
+    w.alias(_seen(w, w.call(*out, like=_rows(w, parts)), like.shape), 0)
+    for place, stat in enumerate(stats[:2], 1):
+        w.alias(_seen(w, stat, (len(like), groups)), place)
     return True
 
 
@@ -235,6 +278,7 @@ def _sum_over_rows(w: LineWriter, x: Any, rank: int) -> bool:
 
 
 NETWORKS: dict[Op, Callable[..., bool]] = {
+    batch_norm: _batch_norm, group_norm: _group_norm,
     softmax: _softmax, log_softmax: _log_softmax, softmax_backward: _softmax_backward,
     log_softmax_backward: _log_softmax_backward, nll_loss: _nll_loss, nll_loss_backward: _nll_loss_backward,
     layer_norm: _layer_norm, layer_norm_backward: _layer_norm_backward, standardize_backward: _standardize_backward,

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...foundations.dtypes import F32, F64, Array
 from ..native import threads
+from ..native.served import served
 from ..thresholds import FORMULA_BLOCK, FORMULA_FAR_BYTES, MOVED_COST
 
 # Nanoseconds for each byte of the result: of the function, and of its derivative, which is 0 if it is not a formula.
@@ -36,7 +37,7 @@ _RULES: dict[Any, float] = {ufunc: cost for ufunc, (_, cost) in _COSTS.items() i
 def in_parts(kernel: Any) -> Callable[..., Any] | None:
     """The function that calls a kernel with `out=...` on large arrays, in parts; None if parts are not quicker."""
     cost, _ = _COSTS.get(kernel, (0.0, 0.0))
-    return partial(_called, kernel, cost) if cost else None
+    return partial(_served, kernel, cost) if cost else None
 
 
 def rule_in_parts(kernel: Callable[..., Any], rule: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,12 +45,24 @@ def rule_in_parts(kernel: Callable[..., Any], rule: Callable[..., Any]) -> Calla
     if kernel in _SINGLE:
         return partial(_called, _SINGLE[kernel], MOVED_COST)
     cost = _RULES.get(kernel)
-    return rule if cost is None else partial(in_blocks, rule, cost)
+    return rule if cost is None else partial(_rule, rule, cost)
+
+
+def _rule(rule: Callable[..., Any], cost: float, *values: Any) -> Any:
+    """A rule by machine code, or in blocks."""
+    found = served(rule, *values)
+    return in_blocks(rule, cost, *values) if found is None else found
 
 
 def note_rule(kernel: Any, cost: float) -> None:
     """Note the cost of the derivative of a kernel, for `rule_in_parts`."""
     _RULES[kernel] = cost
+
+
+def _served(ufunc: np.ufunc, cost: float, x: Array, out: Array | EllipsisType = ...) -> Any:
+    """A function of one array by machine code, or in parts."""
+    found = served(ufunc, x) if out is ... else None
+    return _called(ufunc, cost, x, out=out) if found is None else found
 
 
 def _called(ufunc: np.ufunc, cost: float, *arrays: Any, out: Array | EllipsisType = ...) -> Any:

@@ -13,6 +13,7 @@ from ...foundations.dtypes import F32, F64, NARROW, Array, dtype as torch_dtype,
 from ..elementwise.choosing import limited, signed, where, where_into
 from ..elementwise.elementary import sigmoid, widened
 from ..elementwise.parts import in_blocks, note_rule
+from ..native.served import served
 from ..random.drawing import unit64
 from ..random.twister import Twister
 from ..special.normal import twice_ndtr
@@ -33,7 +34,10 @@ def _of_floats(name: str, refused: str = _ALL_BUT_FLOATS, cost: float = 0.0,
         def call(x: Array) -> Any:
             refuse(x.dtype, name, refused)
             wide = widened(x)
-            out = kernel(wide) if x.size < PARTS else in_blocks(kernel, cost, wide)
+            if x.size < PARTS:
+                out = kernel(wide)
+            elif (out := served(call, wide)) is None:
+                out = in_blocks(kernel, cost, wide)
             return out.astype(x.dtype, copy=False)
 
         if rule:
@@ -56,7 +60,10 @@ def elu(x: Array, alpha: float, scale: float, input_scale: float) -> Any:
     """scale * x, and scale * alpha * (exp(input_scale * x) - 1) if x is not positive."""
     refuse(x.dtype, "elu_cpu", _ALL_BUT_FLOATS)
     wide, options = widened(x), (alpha, scale, input_scale)
-    out = _elu(wide, *options) if x.size < PARTS else in_blocks(_elu, 0.3, wide, *options)
+    if x.size < PARTS:
+        out = _elu(wide, *options)
+    elif (out := served(elu, wide, *options)) is None:
+        out = in_blocks(_elu, 0.3, wide, *options)
     return out.astype(x.dtype, copy=False)
 
 
@@ -94,7 +101,10 @@ def softplus(x: Array, beta: float, threshold: float) -> Any:
     """log(1 + exp(beta * x)) / beta, and x if beta * x is above the threshold."""
     refuse(x.dtype, "softplus_cpu", _ALL_BUT_FLOATS)
     wide = widened(x)
-    out = _softplus(wide, beta, threshold) if x.size < PARTS else in_blocks(_softplus, 0.4, wide, beta, threshold)
+    if x.size < PARTS:
+        out = _softplus(wide, beta, threshold)
+    elif (out := served(softplus, wide, beta, threshold)) is None:
+        out = in_blocks(_softplus, 0.4, wide, beta, threshold)
     return out.astype(x.dtype, copy=False)
 
 

@@ -11,6 +11,8 @@ import numpy as np
 from ...foundations.dtypes import Array, refuse
 from ..elementwise.elementary import widened
 from ..layout import packed_like
+from ..native.served import served
+from ..thresholds import NORM_ROWS
 from .channels import FAR, as_runs, length_of_runs, moments_of_runs, runs_sum, scaled_runs
 from .standardizing import moments, standardized_rows, sums
 
@@ -23,6 +25,8 @@ def layer_norm(x: Array, weight: Array | None, bias: Array | None, rank: int, ep
     kept = x.dtype if weight is None else weight.dtype
     if not x.size:
         return x.copy(), np.zeros(stats, kept), np.full(stats, eps ** -0.5 if eps > 0 else math.inf, kept)
+    if x.size >= NORM_ROWS and (found := served(layer_norm, x, weight, bias, rank, eps)) is not None:
+        return found  # type: ignore[no-any-return]
     scale, shift = _shaped((length,), weight, bias)
     out, mean, rstd = standardized_rows(widened(x).reshape(-1, length), scale, shift, eps)
     out, mean, rstd = out.reshape(x.shape), mean.reshape(stats), rstd.reshape(stats)
@@ -51,15 +55,17 @@ def group_norm(x: Array, weight: Array | None, bias: Array | None, groups: int, 
     count, kept = x.shape[0], x.dtype if weight is None else weight.dtype
     if not x.size:
         return x.copy(), np.zeros((count, groups), kept), np.zeros((count, groups), kept)
+    if x.size >= NORM_ROWS and (found := served(group_norm, x, weight, bias, groups, eps)) is not None:
+        return found  # type: ignore[no-any-return]
     parts = widened(x).reshape(count, groups, x.shape[1] // groups, -1)
     weight, bias = _shaped((1, groups, -1, 1), weight, bias)
     length = length_of_runs(parts, (2, 3), weight, bias)
-    found = moments_of_runs(parts, (2, 3), length) if length else None
-    if found is None:
+    moments_found = moments_of_runs(parts, (2, 3), length) if length else None
+    if moments_found is None:
         out, mean, rstd = standardized_rows(parts.reshape(count * groups, -1), None, None, eps)
         out = _affine(out.reshape(parts.shape), weight, bias)
     else:
-        mean, rstd = found[0], 1.0 / np.sqrt(found[1] + eps)
+        mean, rstd = moments_found[0], 1.0 / np.sqrt(moments_found[1] + eps)
         out = _standardized(parts, weight, bias, mean, rstd, length)
     return (out.reshape(x.shape).astype(x.dtype, copy=False), mean.reshape(count, groups).astype(kept, copy=False),
             rstd.reshape(count, groups).astype(kept, copy=False))
@@ -80,6 +86,8 @@ def _standardized(x: Array, weight: Array, bias: Array, mean: Array, rstd: Array
 def batch_norm(x: Array, weight: Array, bias: Array, eps: float) -> tuple[Any, Any, Any, Any]:
     """x (N, C, …) standardized over all but the channels, times weight, plus bias; mean, 1 / deviation, variance."""
     refuse(x.dtype, "batch_norm", "biuc")
+    if x.size >= NORM_ROWS and (served_as := served(batch_norm, x, weight, bias, eps)) is not None:
+        return served_as  # type: ignore[no-any-return]
     shape, final, axes = [1, -1] + [1] * (x.ndim - 2), x.dtype, (0, *range(2, x.ndim))
     kept = final if weight is None else weight.dtype
     given, x = x, widened(x)

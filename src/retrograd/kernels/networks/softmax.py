@@ -17,6 +17,7 @@ import numpy as np
 from ...foundations.dtypes import F16, Array, refuse
 from ..elementwise.elementary import widened
 from ..linalg.line_products import by_row
+from ..native.served import served
 from ..native.threads import blocks, in_parts
 from ..rows import extremes, sums as sums_over
 from ..thresholds import ROWS, SOFTMAX_BLOCK, SOFTMAX_ROWS
@@ -78,7 +79,9 @@ def softmax(x: Array, dim: int) -> Any:
     """exp(x), scaled to a sum of 1 along `dim`."""
     wide = _wide("softmax", x, dim)
     if x.size >= SOFTMAX_ROWS:
-        e = _in_pieces(_softmax_of_piece, dim, np.empty(x.shape, wide.dtype), wide)
+        e = served(softmax, wide, dim)
+        if e is None:
+            e = _in_pieces(_softmax_of_piece, dim, np.empty(x.shape, wide.dtype), wide)
     else:
         e = _shifted(wide, dim, ...)
         np.exp(e, out=e)
@@ -98,7 +101,9 @@ def log_softmax(x: Array, dim: int) -> Any:
     """The logarithm of softmax, without the rounding of a logarithm taken afterwards."""
     wide = _wide("log_softmax", x, dim)
     if x.size >= SOFTMAX_ROWS:
-        e = _in_pieces(_log_softmax_of_piece, dim, np.empty(x.shape, wide.dtype), wide)
+        e = served(log_softmax, wide, dim)
+        if e is None:
+            e = _in_pieces(_log_softmax_of_piece, dim, np.empty(x.shape, wide.dtype), wide)
     else:
         e = _shifted(wide, dim, ...)
         np.subtract(e, np.log(_add(np.exp(e), axis=dim, keepdims=True)), out=e)
@@ -113,7 +118,9 @@ def _softmax_backward_of_piece(out: Array, g: Array, y: Array, total: Callable[[
 def softmax_backward(g: Array, y: Array, dim: int) -> Any:
     """(g - sum(g * y)) * y, for the result y of softmax."""
     if y.size >= SOFTMAX_ROWS and y.dtype != F16 and g.dtype == y.dtype:
-        return _in_pieces(_softmax_backward_of_piece, dim, np.empty(y.shape, y.dtype), g, y)
+        found = served(softmax_backward, g, y, dim)
+        return found if found is not None else _in_pieces(
+            _softmax_backward_of_piece, dim, np.empty(y.shape, y.dtype), g, y)
     if not y.ndim:
         return np.multiply(g - g * y, y, out=...)
     product = g * y
@@ -128,7 +135,9 @@ def _log_softmax_backward_of_piece(out: Array, g: Array, y: Array, total: Callab
 def log_softmax_backward(g: Array, y: Array, dim: int) -> Any:
     """g - exp(y) * sum(g), for the result y of log_softmax."""
     if y.size >= SOFTMAX_ROWS and y.dtype != F16 and g.dtype == y.dtype:
-        return _in_pieces(_log_softmax_backward_of_piece, dim, np.empty(y.shape, y.dtype), g, y)
+        found = served(log_softmax_backward, g, y, dim)
+        return found if found is not None else _in_pieces(
+            _log_softmax_backward_of_piece, dim, np.empty(y.shape, y.dtype), g, y)
     chances = np.exp(y, out=...)
     np.multiply(chances, _add(g, axis=dim, keepdims=True) if y.ndim else g, out=chances)
     return np.subtract(g, chances, out=chances)

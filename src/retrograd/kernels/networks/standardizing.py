@@ -17,6 +17,7 @@ from ...foundations.dtypes import F32, F64, Array
 from ..elementwise.elementary import widened
 from ..linalg.line_products import add_thin, by_row, row_dots, thin
 from ..native.blas import alone
+from ..native.served import served
 from ..native.threads import blocks, in_parts
 from ..thresholds import NORM_ALONE, NORM_BLOCK, NORM_ROWS, NORM_SUMS_BLOCK, NORM_TEMPORARY, NORM_WHOLE
 from .channels import length_of_runs, near, runs_backward, runs_sum
@@ -190,6 +191,8 @@ def standardize(x: Array, mean: Array, rstd: Array, axes: tuple[int, ...], eps: 
 
 def standardize_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, axes: Any, eps: float) -> Any:
     """The gradient by x of standardize(x) * weight: rstd * (gw - mean(gw) - s * mean(gw * s)), gw = g * weight."""
+    if x.size >= NORM_ROWS and (found := served(standardize_backward, g, x, weight, mean, rstd, axes, eps)) is not None:
+        return found
     final, length = x.dtype, _length(x, axes)
     g, x, weight, mean, rstd = (None if a is None else widened(a) for a in (g, x, weight, mean, rstd))
     row, run = None, length_of_runs(x, axes, weight if weight is not None and weight.ndim == x.ndim else None)
@@ -297,6 +300,8 @@ def _some_rows_backward(g: Array, x: Array, weight: Array | None, mean: Array, r
 def standardized_sum(g: Array, x: Array, mean: Array, rstd: Array, over: tuple[int, ...], axes: tuple[int, ...],
                      eps: float) -> Any:
     """The sum of g * standardize(x) over the axes `over`, which keep size 1: the gradient of a weight."""
+    if x.size >= NORM_ROWS and (found := served(standardized_sum, g, x, mean, rstd, over, axes, eps)) is not None:
+        return found
     final, length = mean.dtype, _length(x, axes)           # the mean has the weight's dtype
     g, x, mean, rstd = (widened(a) for a in (g, x, mean, rstd))
     if length and over == tuple(range(x.ndim - len(axes))):
@@ -335,6 +340,11 @@ def _rows_sum(g: Array, x: Array, shift: Array, rstd: Array) -> Any:
 def layer_norm_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, rank: int, eps: float,
                         wanted: tuple[bool, ...]) -> tuple[Any, Any, Any]:
     """The gradients of `layer_norm` by x, by the weight and by the bias; None for each that is not wanted."""
+    if x.size >= NORM_ROWS:
+        made = served(layer_norm_backward, g, x, weight, mean, rstd, rank, eps, wanted)
+        if made is not None:
+            each = iter(made if type(made) is tuple else (made,))
+            return tuple([next(each) if want else None for want in wanted])  # type: ignore[return-value]
     if all(wanted) and x.size >= NORM_ALONE and x.dtype.itemsize >= F32.itemsize and g.dtype == x.dtype == weight.dtype:
         length, rstd = weight.size, rstd.reshape(-1, 1)
         rows, mean = near(x.reshape(-1, length), mean.reshape(-1, 1), rstd)

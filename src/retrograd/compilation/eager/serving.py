@@ -1,0 +1,140 @@
+"""The machine code of calls of eager programs: what is there, and what makes it.
+
+The first call of a kernel for a layout class looks for object code on disk. If there is none, a thread makes it while
+NumPy computes the calls. The thread ends when nothing is to be made. Calls wait for it only if they were asked to.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from ...foundations.modes import Waiting
+from ...foundations.names import reached
+from ..native.host import available
+from ..native.objects import Linked
+from . import store
+from .calls import SEEN, elementwise
+from .plans import unpacked
+from .ready import Ready, TooWide
+
+# How many kinds of calls are known at most. Options such as the slope of an activation are part of the kind.
+_MOST = 512
+
+
+class _Making:
+    """The calls whose machine code is to be made, and the thread that makes it."""
+
+    lock = threading.Lock()
+    waiting: ClassVar[deque[tuple[Any, Callable[..., Any], tuple[Any, ...]]]] = deque()
+    thread: threading.Thread | None = None
+    known: ClassVar[dict[Any, Ready | None]] = {}          # by kernel and kind; None while, or if, there is none
+    reasons: ClassVar[dict[str, str]] = {}                 # why kinds of calls have no machine code
+
+    @classmethod
+    def forget(cls) -> None:
+        """Start anew in a forked process, which has no thread."""
+        cls.lock, cls.thread = threading.Lock(), None
+        for key, *_ in cls.waiting:
+            cls.known.pop(key, None)
+        cls.waiting.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_Making.forget)
+
+
+def compute(kernel: Any, args: tuple[Any, ...]) -> Any:
+    """The results of machine code for a call, or None if NumPy is to compute them."""
+    call = (SEEN.get(kernel) or elementwise)(*args)
+    if call is None:
+        return None
+    key = kernel, call.given
+    try:
+        ready = _Making.known[key]
+    except KeyError:
+        ready = _begin(key, kernel, call.given)
+    except TypeError:                                       # an option cannot be hashed
+        return None
+    if ready is None and Waiting.on and not _is_making():
+        wait()
+        ready = _Making.known.get(key)
+    if ready is None:
+        return None
+    try:
+        found = ready(call.arrays, call.sizes, call.shapes)
+    except TooWide:
+        return None
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def _begin(key: Any, kernel: Callable[..., Any], given: tuple[Any, ...]) -> Ready | None:
+    """The machine code of a kind of calls that was not met before, if it is on disk. Otherwise it is made."""
+    if not available() or len(_Making.known) >= _MOST or _is_making():
+        return None
+    if _Making.thread is None and (found := store.kept(_name(kernel, given))) is not None:
+        return _Making.known.setdefault(key, _ready(*found))
+    with _Making.lock:
+        if key not in _Making.known:
+            _Making.known[key] = None
+            _Making.waiting.append((key, kernel, given))
+            if _Making.thread is None:
+                _Making.thread = threading.Thread(target=_make, name="retrograd machine code")
+                _Making.thread.start()
+    return None
+
+
+def _is_making() -> bool:
+    """Whether this thread makes machine code. Kernels that it calls to learn shapes are those of NumPy."""
+    return threading.current_thread() is _Making.thread
+
+
+def _name(kernel: Any, given: tuple[Any, ...]) -> str:
+    """A kind of calls in words. A rule is told from others by its place, since it may have no name."""
+    code = getattr(kernel, "__code__", None)
+    place = f"{getattr(kernel, '__module__', '')}.{getattr(kernel, '__qualname__', kernel)}"
+    return f"{place} {code.co_firstlineno if code else ''} {given}"
+
+
+def _ready(plan: Any, code: bytes) -> Ready:
+    linked = Linked(code)
+    return Ready(unpacked(plan), linked.address("run"), linked)
+
+
+def _make() -> None:
+    """Make what waits, until nothing waits, or the program ends."""
+    while True:
+        with _Making.lock:
+            if not _Making.waiting or not threading.main_thread().is_alive():
+                _Making.thread = None
+                return
+            key, kernel, given = _Making.waiting[0]
+        try:
+            name = _name(kernel, given)
+            found = store.kept(name)
+            if found is None:
+                plan, code = reached("compilation.eager.making").made(kernel, given)
+                store.keep(name, plan.packed(), code)
+                found = plan.packed(), code
+            _Making.known[key] = _ready(*found)
+        except Exception as error:                          # NumPy serves, and the reason can be asked for
+            _Making.reasons[name] = f"{type(error).__name__}: {error}"
+        with _Making.lock:
+            _Making.waiting.popleft()
+
+
+def wait() -> None:
+    """Wait until all machine code that calls have asked for is made."""
+    while True:
+        thread = _Making.thread
+        if thread is None:
+            return
+        thread.join()
+
+
+def reasons() -> dict[str, str]:
+    """Why kinds of calls that a program has made have no machine code."""
+    return {**_Making.reasons}

@@ -1,0 +1,216 @@
+"""Each kernel and rule that has machine code, beside the NumPy kernel that defines it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from needing import needs
+from retrograd.kernels.elementwise.elementary import sigmoid
+from retrograd.kernels.elementwise.parts import in_parts, rule_in_parts
+from retrograd.kernels.networks import activations, normalization, softmax, standardizing
+from retrograd.ops.elementwise import elementary as elementary_ops
+from retrograd.ops.networks import activations as ops
+
+from .served_calls import both, check_alike
+
+pytestmark = needs("llvmlite")
+
+DTYPES = ("f", "d")
+# Calls of elementwise kernels: the options, and the units in the last place of the largest result that they may be off.
+ELEMENTWISE: dict[str, tuple[Any, tuple[Any, ...], float]] = {
+    "gelu": (activations.gelu, (), 4), "gelu_tanh": (activations.gelu_tanh, (), 4), "silu": (activations.silu, (), 4),
+    "mish": (activations.mish, (), 4), "elu": (activations.elu, (1.0, 1.0, 1.0), 4),
+    "selu": (activations.elu, (1.67, 1.05, 1.0), 4), "softplus": (activations.softplus, (1.0, 20.0), 4),
+    "log_sigmoid": (activations.log_sigmoid, (), 4), "hardswish": (activations.hardswish, (), 0),
+    "hardsigmoid": (activations.hardsigmoid, (), 0)}
+UFUNCS = {name: getattr(np, name) for name in (
+    "sin", "cos", "tan", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "exp",
+    "expm1", "log", "log2", "log10", "log1p", "sqrt")}
+# Rules of elementwise operators, and their options.
+RULES: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "gelu": (ops.gelu, ()), "gelu_tanh": (ops.gelu_tanh, ()), "silu": (ops.silu, ()), "mish": (ops.mish, ()),
+    "elu": (ops.elu, (1.0, 1.0, 1.0)), "softplus": (ops.softplus, (1.0, 20.0)), "log_sigmoid": (ops.log_sigmoid, ()),
+    "sin": (elementary_ops.sin, ()), "cos": (elementary_ops.cos, ()), "tanh": (elementary_ops.tanh, ())}
+
+
+def numbers(shape: Any, dtype: str, seed: int = 0, scale: float = 3.0) -> Any:
+    return (np.random.default_rng(seed).standard_normal(shape) * scale).astype(dtype)
+
+
+def special(dtype: str) -> Any:
+    """Numbers of all sizes, zeros, infinities and nan."""
+    found = numbers((257, 300), dtype)
+    found[::7, ::5] = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-30, -1e30, 60.0, -100.0, 700.0, 1e-3, 5.0],
+                               dtype)[np.arange(found[::7, ::5].size).reshape(found[::7, ::5].shape) % 12]
+    return found
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ELEMENTWISE)
+@np.errstate(all="ignore")
+def test_activations(name: str, dtype: str) -> None:
+    kernel, options, ulps = ELEMENTWISE[name]
+    for x in (numbers((40, 1000), dtype), special(dtype)):
+        plain, served, count = both(kernel, x, *options)
+        assert count == 1
+        check_alike(plain, served, ulps)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", UFUNCS)
+@np.errstate(all="ignore")
+def test_elementary_functions(name: str, dtype: str) -> None:
+    large = in_parts(UFUNCS[name])
+    assert large is not None
+    for x in (numbers((40, 1000), dtype, scale=0.7), special(dtype)):
+        plain, served, count = both(large, x)
+        assert count == 1
+        check_alike(plain, served, 4)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", RULES)
+@np.errstate(all="ignore")
+def test_rules(name: str, dtype: str) -> None:
+    op, options = RULES[name]
+    (rule,) = op.rules.values()
+    large = rule_in_parts(op.kernel, rule)
+    g, x = numbers((40, 1000), dtype, 1), numbers((40, 1000), dtype)
+    x = np.tanh(x) if name == "tanh" else x
+    for cotangent in (g, np.broadcast_to(g[0, 0], g.shape)):
+        plain, served, count = both(large, cotangent, x, *options)
+        assert count == 1
+        check_alike(plain, served, 64 if name in ("gelu_tanh", "mish") else 8)      # which cancel far from 0
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(300, 130), (1, 40_000), (40_000, 1), (5, 9000), (33, 3, 401)])
+@np.errstate(all="ignore")
+def test_softmax_along_rows(shape: tuple[int, ...], dtype: str) -> None:
+    dim = len(shape) - 1
+    x, g = numbers(shape, dtype), numbers(shape, dtype, 1)
+    for kernel in (softmax.softmax, softmax.log_softmax):
+        plain, served, count = both(kernel, x, dim)
+        assert count == 1
+        check_alike(plain, served, 16)
+    for kernel, out in ((softmax.softmax_backward, softmax.softmax(x, dim)),
+                        (softmax.log_softmax_backward, softmax.log_softmax(x, dim))):
+        plain, served, count = both(kernel, g, out, dim)
+        assert count == 1
+        check_alike(plain, served, 64)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@np.errstate(all="ignore")
+def test_softmax_along_other_dims_and_of_special_rows(dtype: str) -> None:
+    x = numbers((37, 43, 41), dtype)
+    plain, served, count = both(softmax.softmax, x, 1)
+    assert count == 1
+    check_alike(plain, served, 16)
+    rows = numbers((300, 130), dtype)
+    rows[0], rows[1, 3], rows[2, 5], rows[3, 7] = -np.inf, np.nan, np.inf, -np.inf
+    rows[4], rows[5] = 1e4, rows[5] * 1e4
+    for kernel in (softmax.softmax, softmax.log_softmax):
+        plain, served, count = both(kernel, rows, 1)
+        assert count == 1
+        check_alike(plain, served, 16)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(300, 130), (2, 40_000), (3, 50, 17, 19)])
+@pytest.mark.parametrize("affine", [True, False])
+def test_layer_norm(shape: tuple[int, ...], affine: bool, dtype: str) -> None:
+    rank = 1 if len(shape) == 2 else 2
+    x, g, inner = numbers(shape, dtype), numbers(shape, dtype, 1), shape[len(shape) - rank:]
+    weight, bias = (numbers(inner, dtype, 2), numbers(inner, dtype, 3)) if affine else (None, None)
+    plain, served, count = both(normalization.layer_norm, x, weight, bias, rank, 1e-5)
+    assert count == 1
+    check_alike(plain, served, 32)
+    _, mean, rstd = plain
+    for wanted in [(True, True, True), (True, False, True)] if affine else [(True, False, False)]:
+        plain, served, count = both(standardizing.layer_norm_backward, g, x, weight, mean, rstd, rank, 1e-5, wanted)
+        assert count == 1
+        check_alike(plain, served, 64)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(20, 30, 9, 11), (300, 200), (7, 3, 3000)])
+def test_batch_norm(shape: tuple[int, ...], dtype: str) -> None:
+    x, g, channels = numbers(shape, dtype), numbers(shape, dtype, 1), shape[1]
+    weight, bias = numbers(channels, dtype, 2), numbers(channels, dtype, 3)
+    plain, served, count = both(normalization.batch_norm, x, weight, bias, 1e-5)
+    assert count == 1
+    check_alike(plain, served, 32)
+    row, axes = (1, -1, *[1] * (x.ndim - 2)), (0, *range(2, x.ndim))
+    mean, rstd, weight = (a.reshape(row) for a in (*plain[1:3], weight))
+    for kernel, args in ((standardizing.standardize_backward, (g, x, weight, mean, rstd, axes, 1e-5)),
+                         (standardizing.standardized_sum, (g, x, mean, rstd, axes, axes, 1e-5))):
+        plain, served, count = both(kernel, *args)
+        assert count == 1
+        check_alike(plain, served, 128)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("affine", [True, False])
+def test_group_norm(affine: bool, dtype: str) -> None:
+    x, g = numbers((20, 12, 13, 17), dtype), numbers((20, 12, 13, 17), dtype, 1)
+    weight, bias = (numbers(12, dtype, 2), numbers(12, dtype, 3)) if affine else (None, None)
+    plain, served, count = both(normalization.group_norm, x, weight, bias, 4, 1e-5)
+    assert count == 1
+    check_alike(plain, served, 32)
+    parts, gs = (a.reshape(20, 4, 3, -1) for a in (x, g))
+    mean, rstd = (a.reshape(20, 4, 1, 1) for a in plain[1:])
+    shaped = None if weight is None else weight.reshape(1, 4, 3, 1)
+    for kernel, args in ((standardizing.standardize_backward, (gs, parts, shaped, mean, rstd, (2, 3), 1e-5)),
+                         (standardizing.standardized_sum, (gs, parts, mean, rstd, (0, 3), (2, 3), 1e-5))):
+        plain, served, count = both(kernel, *args)
+        assert count == 1
+        check_alike(plain, served, 128)
+
+
+def layouts() -> dict[str, Any]:
+    """Arrays of other layouts than row by row, and their like row by row."""
+    x = numbers((200, 200, 2), "f")
+    return {"transposed": x[:, :, 0].T, "sliced": x[:, :, 1], "reversed": x[::-1, ::-1, 0], "rows": x[::2, :, 0],
+            "repeated": np.broadcast_to(x[0, :, 0], (200, 200)), "one number": np.broadcast_to(x[0, 0, 0], (200, 200))}
+
+
+@pytest.mark.parametrize("name", layouts())
+def test_other_layouts_have_the_results_of_numpy(name: str) -> None:
+    x = layouts()[name]
+    g = numbers(x.shape, "f", 5)
+    calls: list[tuple[Any, ...]] = [
+        (activations.silu, x), (in_parts(np.exp), x), (softmax.softmax, x, 1), (softmax.softmax, x, 0),
+        (softmax.softmax_backward, g, x, 1), (normalization.layer_norm, x, None, None, 1, 1e-5),
+        (normalization.batch_norm, x, None, None, 1e-5)]
+    for kernel, *args in calls:
+        plain, served, _ = both(kernel, *args)
+        for want, got in zip(plain, served, strict=True):
+            assert got.strides == want.strides or want.size <= 200
+            np.testing.assert_allclose(got, want, rtol=2e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize("shape", [(0,), (1,), (0, 5), (5, 0), (1, 1), (70_000, 1), (1, 70_000)])
+def test_no_and_few_elements(shape: tuple[int, ...]) -> None:
+    x = numbers(shape, "f")
+    calls: list[tuple[Any, ...]] = [(activations.gelu, x), (sigmoid, x), (softmax.softmax, x, len(shape) - 1)]
+    if len(shape) == 2:
+        calls.append((normalization.layer_norm, x, None, None, 1, 1e-5))
+    for kernel, *args in calls:
+        plain, served, _ = both(kernel, *args)
+        for want, got in zip(plain, served, strict=True):
+            assert got.shape == want.shape
+            np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.int64, np.complex64])
+def test_other_dtypes_have_the_results_of_numpy(dtype: Any) -> None:
+    x = numbers((300, 200), "f").astype(dtype)
+    for kernel in (softmax.softmax,) if np.dtype(dtype).kind == "f" else (np.square,):
+        args = (x, 1) if kernel is softmax.softmax else (x,)
+        plain, served, _ = both(kernel, *args)
+        assert [a.dtype for a in plain] == [a.dtype for a in served]
+        np.testing.assert_allclose(served[0], plain[0], rtol=2e-3, atol=1e-6)
