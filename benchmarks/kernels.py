@@ -61,6 +61,63 @@ def layer_norm_back(torch: Any) -> Run:
     return _there_and_back(*_layer_norm(torch))
 
 
+@workload("cross-entropy", "cross-entropy of 4096x1000, forward and backward", target=1.2, rounds=9)
+def cross_entropy(torch: Any) -> Run:
+    x, target = torch.randn(4096, 1000, requires_grad=True), torch.randint(1000, (4096,))
+    return _there_and_back([x], lambda: torch.nn.functional.cross_entropy(x, target), torch.ones(()))
+
+
+@workload("gelu", "gelu of a million numbers, forward and backward", target=2.0, rounds=15)
+def gelu(torch: Any) -> Run:
+    x = torch.randn(1_000_000, requires_grad=True)
+    return _there_and_back([x], lambda: torch.nn.functional.gelu(x))
+
+
+@workload("silu", "silu of a million numbers, forward and backward", target=2.0, rounds=15)
+def silu(torch: Any) -> Run:
+    x = torch.randn(1_000_000, requires_grad=True)
+    return _there_and_back([x], lambda: torch.nn.functional.silu(x))
+
+
+@workload("batch-norm", "relu of batch norm of 32x64x28x28, forward and backward", target=1.5, rounds=9)
+def batch_norm(torch: Any) -> Run:
+    x, norm = torch.randn(32, 64, 28, 28, requires_grad=True), torch.nn.BatchNorm2d(64)
+    return _there_and_back([x, norm.weight, norm.bias], lambda: torch.relu(norm(x)), torch.randn(32, 64, 28, 28))
+
+
+@workload("max-pool", "max pooling by 2x2 of 32x64x28x28, forward and backward", target=1.5, rounds=9)
+def max_pool(torch: Any) -> Run:
+    x = torch.randn(32, 64, 28, 28, requires_grad=True)
+    return _there_and_back([x], lambda: torch.nn.functional.max_pool2d(x, 2))
+
+
+@workload("embedding-bag", "the sums of 4096 bags of 25 rows of a table of 1000x64, forward and backward", target=1.5,
+          rounds=9)
+def embedding_bag(torch: Any) -> Run:
+    table, index = torch.randn(1000, 64, requires_grad=True), torch.randint(1000, (4096, 25))
+    return _there_and_back([table], lambda: torch.nn.functional.embedding_bag(index, table, mode="sum"))
+
+
+@workload("index-add", "index_add of 100,000 rows of 16 numbers, forward and backward", target=1.5, rounds=9)
+def index_add(torch: Any) -> Run:
+    x, index = torch.randn(INDICES, 16, requires_grad=True), torch.randint(1000, (INDICES,))
+    zeros = torch.zeros(1000, 16)
+    return _there_and_back([x], lambda: zeros.index_add(0, index, x))
+
+
+def _product(size: int) -> Callable[[Any], Run]:
+    def prepare(torch: Any) -> Run:
+        a, b = (torch.randn(size, size, requires_grad=True) for _ in range(2))
+        return _there_and_back([a, b], lambda: a @ b)
+
+    return prepare
+
+
+for _size in (128, 256, 512, 1024):
+    workload(f"mm-{_size}", f"a product of {_size}x{_size} matrices, forward and backward", target=1.05,
+             rounds=15)(_product(_size))
+
+
 @workload("bmm", "64 products of 128x128 matrices, forward and backward", target=1.5, rounds=15)
 def bmm(torch: Any) -> Run:
     a, b = (torch.randn(64, 128, 128, requires_grad=True) for _ in range(2))

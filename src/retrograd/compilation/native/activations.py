@@ -11,10 +11,12 @@ from ...foundations.dtypes import F32
 from ...kernels.special.normal import ERF_ARGUMENT
 from ...ops.framework import Op
 from ...ops.networks import activations as ops
+from . import single
 from .arithmetic import Formula, plain
 from .choices import clipped
 from .elementary import erf, exp, expm1, log1p, sigmoid, tanh
 from .lanes import Lanes, Unknown, absolute, intrinsic, maximum, minimum, select
+from .polynomials import horner
 
 
 def _floats(formula: Formula) -> Formula:
@@ -70,12 +72,16 @@ def _gelu_tanh(x: Lanes) -> Lanes:
 def _twice_ndtr(x: Lanes) -> Lanes:
     if x.dtype != F32:
         return erf(x * math.sqrt(0.5)) + 1
+    return single.twice_ndtr(x)
+
+
+def _gelu(x: Lanes) -> Lanes:
+    """x / 2 * (1 + erf(x / sqrt(2))). In single precision erf is the hyperbolic tangent of the kernel's polynomial."""
+    if x.dtype != F32:
+        return _twice_ndtr(x) * x * 0.5
     size = clipped(x, -6, 6)
-    square = size * size
-    t = square * float(ERF_ARGUMENT[-1])
-    for coefficient in ERF_ARGUMENT[-2:0:-1]:
-        t = (t + float(coefficient)) * square
-    return tanh((t + float(ERF_ARGUMENT[0])) * size) + 1
+    t = horner(size * size, [float(number) for number in ERF_ARGUMENT]) * size
+    return select(x <= -6.0, x * 0.0, x / (exp(t * -2.0) + 1.0))
 
 
 def _softshrink(x: Lanes, lambd: Any) -> Lanes:
@@ -113,7 +119,7 @@ FORMULAS: dict[Op, Formula] = {
         (ops.leaky_relu, _leaky_relu), (ops.elu, _elu), (ops.celu, _elu), (ops.mish, _mish),
         (ops.silu, lambda x: x / (exp(-x) + 1)), (ops.softplus, _softplus),
         (ops.log_sigmoid, lambda x: clipped(x, -math.inf, 0) - log1p(exp(-absolute(x)))),
-        (ops.gelu_tanh, _gelu_tanh), (ops.twice_ndtr, _twice_ndtr), (ops.gelu, lambda x: _twice_ndtr(x) * x * 0.5),
+        (ops.gelu_tanh, _gelu_tanh), (ops.twice_ndtr, _twice_ndtr), (ops.gelu, _gelu),
         (ops.hardshrink, lambda x, lambd: select(absolute(x) <= plain(lambd), 0.0, x)),
         (ops.softshrink, _softshrink), (ops.hardswish_slope, _hardswish_slope),
         (ops.hardsigmoid, lambda x: clipped(x + 3, 0, 6) / 6), (ops.hardswish, lambda x: clipped(x + 3, 0, 6) * x / 6),

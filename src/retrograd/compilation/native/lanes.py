@@ -46,11 +46,21 @@ class Module:
         self.host, self.thorough = host, thorough
         self.declared: dict[str, str] = {}
         self.functions: dict[str, str] = {}
+        self._pool: dict[str, int] = {}                     # vectors of constants, and their places
 
     def declare(self, name: str, result: str, *arguments: str) -> None:
         """Declare a function that is defined elsewhere. It has no effects beside its result."""
         self.declared.setdefault(
             name, f"declare {result} @{name}({', '.join(arguments)}) nounwind willreturn memory(none)")
+
+    def pooled(self, value: str) -> str:
+        """The place of a vector of a whole register, which holds a constant. All of them lie together.
+
+        LLVM itself would have each constant somewhere, as one number, and would find the place and repeat the number in
+        each turn of a loop. From here an instruction takes the vector as its operand.
+        """
+        place = self._pool.setdefault(value, len(self._pool)) * self.host.bits // 8
+        return f"getelementptr inbounds (i8, ptr @pool, i64 {place})"
 
     def joins(self, other: Module) -> bool:
         """Put all functions into another module, unless that has another function of the same name. Says whether it
@@ -64,7 +74,11 @@ class Module:
 
     def text(self) -> str:
         """The whole module."""
-        return "\n".join([*self.functions.values(), *self.declared.values(), _RARELY, ""])
+        types, pool = ", ".join([value.partition(" splat")[0] for value in self._pool]), ""
+        if types:
+            align = self.host.bits // 8
+            pool = f"@pool = internal global <{{ {types} }}> <{{ {', '.join(self._pool)} }}>, align {align}"
+        return "\n".join([pool, *self.functions.values(), *self.declared.values(), _RARELY, ""])
 
 
 class Code:
@@ -86,12 +100,18 @@ class Code:
 
     def put(self, instruction: str) -> str:
         """Write an instruction, unless it is there already, and return the name of its value."""
+        if not instruction.startswith("load"):
+            return self._once(instruction)
+        name = self.name()                                  # the memory may change
+        self.lines.append(f"  {name} = {instruction}")
+        return name
+
+    def _once(self, instruction: str) -> str:
+        """Write an instruction whose value never changes, unless it is there already."""
         name = self._made.get(instruction)
         if name is None:
-            name = self.name()
+            name = self._made[instruction] = self.name()
             self.lines.append(f"  {name} = {instruction}")
-            if not instruction.startswith("load"):          # the memory may change
-                self._made[instruction] = name
         return name
 
     def do(self, instruction: str) -> None:
@@ -178,9 +198,15 @@ class Code:
         if dtype not in TYPES:
             raise Unknown(f"no lanes of {dtype}")
         try:
-            return Lanes(self, f"splat ({TYPES[dtype]} {constant(value, dtype)})", dtype)
+            name = f"splat ({TYPES[dtype]} {constant(value, dtype)})"
         except (OverflowError, TypeError, ValueError) as error:
             raise Unknown(f"no {dtype} of {value!r}") from error
+        if dtype.kind == "b" or value == 0 or not self.module.thorough or (
+                self.width * dtype.itemsize * 8 != self.module.host.bits):
+            return Lanes(self, name, dtype)
+        type = self.type(dtype)
+        place = self.module.pooled(f"{type} {name}")
+        return Lanes(self, self._once(f"load {type}, ptr {place}, align {self.module.host.bits // 8}"), dtype)
 
     def call(self, name: str, result: str, arguments: Sequence[tuple[str, str]]) -> str:
         """A call of a function that is declared or defined, with types and names of the arguments."""
@@ -266,10 +292,16 @@ class Lanes:
         return self ^ self.like(self.dtype.kind == "b" or -1)
 
     def __lshift__(self, count: int) -> Lanes:
-        return self._binary(self.like(count), "", "shl")
+        return self._shifted("shl", count)
 
     def __rshift__(self, count: int) -> Lanes:
-        return self._binary(self.like(count), "", "ashr")
+        return self._shifted("ashr", count)
+
+    def _shifted(self, instruction: str, count: int) -> Lanes:
+        if self.dtype.kind != "i":
+            raise Unknown(f"no such instruction for {self.dtype}")
+        count_in_code = f"splat ({TYPES[self.dtype]} {count})"
+        return self.code.vector(self.code.put(f"{instruction} {self.type} {self.name}, {count_in_code}"), self.dtype)
 
     def __eq__(self, other: Any) -> Lanes:                  # type: ignore[override]
         return self._compare(other, "oeq", "eq")

@@ -1,8 +1,9 @@
-"""exp, sin, cos and erf in single precision throughout, written into the loop, for machines with fused multiplication.
+"""exp, log, tanh, sin, cos and erf in single precision throughout, written into the loop.
 
+They are for machines with fused multiplication.
 They are quicker than functions of a library: nothing is saved around a call. The sine and the cosine of one number
-share most of their work, and so do erf and its derivative. They are off by at most 1 unit (exp) or 1.6 units (sin, cos,
-erf) in the last place. The polynomials minimize the greatest error.
+share most of their work, and so do erf and its derivative. They are off by at most 1 unit (exp, log) or 1.6 units (sin,
+cos, erf, tanh) in the last place. The polynomials minimize the greatest error.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
+
 from ...foundations.dtypes import F32
-from .lanes import Lanes, absolute, bits_of, from_bits, fused, intrinsic, select
+from .lanes import Lanes, absolute, bits_of, from_bits, fused, intrinsic, select, to
 from .polynomials import horner, or_by_library
 
 # Adding this number rounds to the nearest integer, which then stands in the last bits.
@@ -35,6 +38,34 @@ def exp(x: Lanes) -> Lanes:
     for part in (half, n - half):                           # in two steps, so that neither factor overflows
         result = result * from_bits((part + 127) << 23, F32)
     return result
+
+
+# (tanh(x) / x - 1) / (x * x) in powers of x * x up to 0.55, and (log(1 + x) - x + x * x / 2) / x ** 3 in powers of x.
+_NEAR_TANH = (-0.33333316445350647, 0.13332585990428925, -0.05385230854153633, 0.021071679890155792,
+              -0.0062742396257817745)
+_LOG = (0.3333333134651184, -0.2500081956386566, 0.20001226663589478, -0.16623356938362122, 0.14201757311820984,
+        -0.13160182535648346, 0.1276157796382904, -0.07634499669075012)
+
+
+def tanh(x: Lanes) -> Lanes:
+    """The hyperbolic tangent. It is 1 from 10 on."""
+    square, size = x * x, absolute(x)
+    near = fused(x * square, horner(square, _NEAR_TANH), x)
+    far = 1.0 - 2.0 / (exp(select(size > 10.0, 10.0, size) * 2.0) + 1.0)
+    return select(size < 0.55, near, intrinsic("copysign", far, x))
+
+
+def log(x: Lanes) -> Lanes:
+    """The natural logarithm, by x = m * 2 ** n with m from sqrt(1 / 2) to sqrt(2)."""
+    small = x < 2.0 ** -126
+    bits = bits_of(select(small, x * 2.0 ** 23, x))
+    power = (bits - bits.like(np.float32(math.sqrt(0.5)).view(np.int32))) >> 23
+    f, n = from_bits(bits - (power << 23), F32) - 1.0, to(power, F32)
+    n = select(small, n - 23.0, n)
+    square = f * f
+    rest = fused(square, -0.5, fused(f * square, horner(f, _LOG), n * _LN2[1]))
+    result = select(x == math.inf, x, fused(n, _LN2[0], f + rest))
+    return select(x > 0, result, select(x == 0, result.like(-math.inf), math.nan))
 
 
 def _parts(x: Lanes) -> tuple[Lanes, Lanes, Lanes]:
@@ -78,9 +109,22 @@ _FAR_ERF = (0.9863251447677612, -1.049101710319519, 0.7942800521850586, -0.43341
 def erf(x: Lanes) -> Lanes:
     """The error function. It is 1 from 4 on. Its derivative has the same exp(-x * x)."""
     square, size = x * x, absolute(x)
-    near = fused(horner(square, _NEAR_ERF), x, x)
-    rest = exp(-square) * horner(select(size > 4.0, 4.0, size), _FAR_ERF)
+    near, rest = fused(horner(square, _NEAR_ERF), x, x), _rest(exp(-square), size)
     return select(size < 1.0, near, intrinsic("copysign", 1.0 - rest, x))
 
 
-FORMULAS: dict[str, Callable[[Lanes], Lanes]] = {"exp": exp, "sin": sin, "cos": cos, "erf": erf}
+def _rest(power: Lanes, size: Lanes) -> Lanes:
+    """1 - erf(size), from 1 on, with power = exp(-size * size)."""
+    return power * horner(select(size > 4.0, 4.0, size), _FAR_ERF)
+
+
+def twice_ndtr(x: Lanes) -> Lanes:
+    """1 + erf(x / sqrt(2)). Its derivative has the same exp(-0.5 * x * x)."""
+    scaled = x * math.sqrt(0.5)
+    size, rest = absolute(scaled), _rest(exp(-0.5 * x * x), absolute(scaled))
+    near = fused(horner(scaled * scaled, _NEAR_ERF), scaled, scaled) + 1.0
+    return select(size < 1.0, near, select(x < 0.0, rest, 2.0 - rest))
+
+
+FORMULAS: dict[str, Callable[[Lanes], Lanes]] = {
+    "exp": exp, "log": log, "tanh": tanh, "sin": sin, "cos": cos, "erf": erf}

@@ -31,7 +31,7 @@ TABLE: dict[str, tuple[float, float, float]] = {
     "log10": (0.6, 3, 4), "log1p": (0.6, 2, 4), "sin": (0.6, 1, 4), "cos": (0.6, 1, 4), "tan": (0.6, 3, 4),
     "sinh": (0.6, 3, 4), "cosh": (0.6, 3, 4), "tanh": (0.6, 3, 4)}
 # In single precision with fused multiplication, these are computed in single precision throughout.
-SINGLE = {"exp": 1.0, "sin": 1.6, "cos": 1.6, "erf": 1.6}
+SINGLE = {"exp": 1.0, "log": 1.0, "tanh": 1.6, "sin": 1.6, "cos": 1.6, "erf": 1.6}
 
 
 def sources() -> list[Any]:
