@@ -78,7 +78,7 @@ def _twice_ndtr(x: Lanes) -> Lanes:
 def _gelu(x: Lanes) -> Lanes:
     """x / 2 * (1 + erf(x / sqrt(2))). In single precision erf is the hyperbolic tangent of the kernel's polynomial."""
     if x.dtype != F32:
-        return _twice_ndtr(x) * x * 0.5
+        return _twice_ndtr(x) * 0.5 * x
     size = clipped(x, -6, 6)
     t = horner(size * size, [float(number) for number in ERF_ARGUMENT]) * size
     return select(x <= -6.0, x * 0.0, x / (exp(t * -2.0) + 1.0))

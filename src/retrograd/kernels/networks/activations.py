@@ -160,8 +160,8 @@ def gelu_tanh(x: Array) -> Any:
 def gelu(x: Array) -> Any:
     """x / 2 * (1 + erf(x / sqrt(2)))."""
     t = twice_ndtr(x)
-    np.multiply(t, x, out=t)
-    return np.multiply(t, 0.5, out=t)
+    np.multiply(t, 0.5, out=t)                              # first, or large numbers would overflow
+    return np.multiply(t, x, out=t)
 
 
 def hardshrink(x: Array, lambd: float) -> Any:
