@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..native.lanes import Code, Module
+from ..native.lanes import Code
+from ..native.modules import Module
 from ..native.nest import BLOCK
 from ..native.sized_writing import Blocks, key_of, number_at
 from .plans import LOCAL, RowsPlan

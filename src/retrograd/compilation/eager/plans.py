@@ -73,6 +73,8 @@ class Output(NamedTuple):
 class RowsPlan(NamedTuple):
     """The table of a native function. `cost` is in nanoseconds for each element, `rows` the place of the letter R.
 
+    `beside` says whether rows lie beside each other, element by element, so that vectors go over many rows.
+
     `named`, `offsets` and `lengths` are slots: of numbers by their names, of where temporaries begin, and of the bytes
     of the reductions over rows.
     """
@@ -89,6 +91,7 @@ class RowsPlan(NamedTuple):
     offsets: dict[int, int]
     lengths: dict[int, int]
     cost: float
+    beside: bool
 
     def packed(self) -> Any:
         """The plan in lists, numbers and texts."""

@@ -15,8 +15,9 @@ from ..native.nest import BLOCK
 from ..native.team import ENOUGH, with_team
 from .plans import RowsPlan
 
-# The bytes of a row in a block, over all rows of the block; and the most bytes of a block's temporaries.
-_NEAR, _STACK = 1 << 14, 1 << 17
+# The bytes of an array's rows in a block, and the most bytes of a block's temporaries. If rows lie beside each other, a
+# block has at least so many that each line of the cache is read once.
+_NEAR, _STACK, _BESIDE = 1 << 14, 1 << 17, 128
 # The most parts of a call, the least nanoseconds of a part, and the most rows that a sum adds one after the other.
 _PARTS, _PART, _ADDED = 16, 10_000, 1024
 # How many shapes are kept bound.
@@ -110,8 +111,8 @@ class Ready:
         """The rows of a block, and the parts. Both depend on the sizes alone, so the numbers do, too."""
         plan, row = self.plan, max(elements // max(rows, 1), 1)
         bytes = sum([self._times(each, sizes) for each in plan.temporaries])
-        step = max(1, min(_NEAR // (4 * row), _STACK // max(bytes, 1)))
-        if bytes > _STACK:
+        step = max(_BESIDE if plan.beside else 1, min(_NEAR // (4 * row), _STACK // max(bytes, 1)))
+        if bytes * step > _STACK and bytes:
             raise TooWide
         parts = min(rows // step, int(plan.cost * elements) // _PART, _PARTS)
         if plan.across:

@@ -13,8 +13,9 @@ from typing import Any
 
 from ...kernels.layout import address
 from ..native.host import host
-from ..native.lanes import Code, Module, Unknown, constant
+from ..native.lanes import Code, Unknown, constant
 from ..native.lowered import Lowered, lowered
+from ..native.modules import Module
 from ..native.nest import nest_of, order_of
 from ..native.sharing import shared
 from ..native.sized_writing import Blocks, SizedLoopWriter, SizedNest, number_at
@@ -216,7 +217,12 @@ class Rows:
             slots=len(self._slots), inputs=[self._slots.get(("value", number), -1) for number in self.statement.inputs],
             outputs=results, numbers=numbers, temporaries=temporaries, across=across, constants=constants,
             rows=self.letters.index("R"), named={name: self._slots[name] for name in _NAMED}, offsets=offsets,
-            lengths=lengths, cost=self._cost / math.prod(self.primes.values()))
+            lengths=lengths, cost=self._cost / math.prod(self.primes.values()), beside=self._beside())
+
+    def _beside(self) -> bool:
+        """Whether the rows of the largest array lie beside each other."""
+        like = max([self.values[number].like for number in self.statement.inputs], key=lambda like: like.size)
+        return like.ndim > 1 and like.shape[-1] == self.primes["R"]
 
     def _memory(self) -> tuple[list[Temporary], list[Across], list[Constant]]:
         """What stands for the values that are no arrays from outside. For those, note how far rows are apart."""

@@ -10,6 +10,7 @@
 - `lowering` says which steps have machine code (`lowers`) and writes them. The formulas stand by family in
   `arithmetic`, `choices`, `elementary` and `activations`. Each is that of the op's kernel, in the same order.
 - `lanes` is the language of these formulas: vectors of numbers with Python's operators, which write LLVM's text.
+  `modules` has the text of a whole module.
 - `vector_math` has exp, sin and the like: from glibc's vector library where it is, from `polynomials` elsewhere, and
   for the most usual functions from `single`.
 - `compiling` has LLVM make the modules, and `objects` object code that can be kept. `host` is what this machine can do.

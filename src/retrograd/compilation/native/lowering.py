@@ -13,7 +13,8 @@ from ..program.lines import Ref
 from ..program.loops import Step
 from . import activations, arithmetic, choices, elementary
 from .host import Host, host
-from .lanes import Code, Lanes, Module, Unknown
+from .lanes import Code, Lanes, Unknown
+from .modules import Module
 
 # By kernel, since the op that is written over its operand is another op with the same kernel.
 FAMILIES = (arithmetic, choices, elementary, activations)

@@ -16,7 +16,8 @@ from ...kernels.native.threads import in_parts
 from ..program.symbols import Extent
 from .compiling import MANY, Compiled, compiled
 from .host import Host, host
-from .lanes import Code, Module
+from .lanes import Code
+from .modules import Module
 from .nest import reduced_size
 from .products import Product, write_product
 from .recurrent import Steps, lanes_of, write_steps

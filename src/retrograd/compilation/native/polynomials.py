@@ -17,7 +17,8 @@ import numpy as np
 
 from ...foundations.dtypes import F32, F64
 from ...kernels.special.tables import ERFCX
-from .lanes import Code, Lanes, Module, absolute, bits_of, from_bits, fused, intrinsic, select, to
+from .lanes import Code, Lanes, absolute, bits_of, from_bits, fused, intrinsic, select, to
+from .modules import Module
 
 # Adding this number rounds to the nearest integer, which then stands in the last bits.
 _MAGIC = 1.5 * 2.0 ** 52

@@ -14,7 +14,8 @@ import numpy as np
 from ...foundations.dtypes import F32
 from ...kernels.native import door, openblas
 from ..program.symbols import Extent
-from .lanes import TYPES, Code, Lanes, Module, Unknown, fused
+from .lanes import TYPES, Code, Lanes, Unknown, fused
+from .modules import Module
 from .table import address_at, size_at
 from .tiles import Sizes, by_rows, write_tiled
 from .vector_math import shuffled

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .lanes import TYPES, Code, Lanes, Module
+from .lanes import TYPES, Code, Lanes
+from .modules import Module
 from .table import address_at
 from .tiles import by_rows, write_tiled
 

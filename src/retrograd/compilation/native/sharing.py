@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from ..program.loops import Reduction
 from .host import has_symbol, pausing
-from .lanes import TYPES, Code, Lanes, Module, constant
+from .lanes import TYPES, Code, Lanes, constant
+from .modules import Module
 from .table import address_at, place_of
 from .vectors import COMBINE, identity, memory
 

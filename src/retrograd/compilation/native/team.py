@@ -19,7 +19,7 @@ from ...kernels.native import threads
 from ...kernels.native.door import ctypes
 from .compiling import Compiled, compiled
 from .host import host
-from .lanes import Module
+from .modules import Module
 from .sharing import PRESENT, WORDS, help_module
 
 # The nanoseconds from which on a native function is worth a team.

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .lanes import TYPES, Code, Lanes, Module, fused
+from .lanes import TYPES, Code, Lanes, fused
+from .modules import Module
 from .vector_math import shuffled
 
 # The terms of a block: so many rows of a panel of the second factor lie on the stack.

@@ -17,7 +17,8 @@ import numpy as np
 from ...foundations.dtypes import F32, F64
 from . import polynomials, single
 from .host import Host, has_symbol
-from .lanes import Code, Lanes, Module, Unknown
+from .lanes import Code, Lanes, Unknown
+from .modules import Module
 
 # The functions that PyTorch's programs call, by NumPy's names, and the names of C.
 _IN_C = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh",

@@ -14,7 +14,8 @@ from ..program.lines import Ref
 from ..program.loops import Loop, Reduction
 from ..program.symbols import Extent
 from . import lowering
-from .lanes import TYPES, Code, Lanes, Module, Unknown, constant, maximum, minimum, select, to
+from .lanes import TYPES, Code, Lanes, Unknown, constant, maximum, minimum, select, to
+from .modules import Module
 from .nest import Nest
 from .vector_math import shuffled
 

@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 
 from ..program.loops import Loop, Reduction
 from ..program.symbols import Extent
-from .lanes import Code, Module, constant
+from .lanes import Code, constant
+from .modules import Module
 from .nest import BLOCK, Nest, nest_of, order_of
 from .table import address_at, size_at
 from .vectors import VectorWriter, identity, memory

@@ -17,6 +17,7 @@ from ...foundations.dtypes import F16, F32, F64, Array
 from ..layout import copied
 from .arithmetic import reciprocal
 from .choosing import limited, where, where_into
+from .parts import note_kernel
 
 
 def delivered(result: Array, out: Array | EllipsisType) -> Any:
@@ -61,6 +62,10 @@ def sigmoid(x: Array, *, out: Array | EllipsisType = ...) -> Any:
     np.exp(t, out=t)
     np.add(t, 1, out=t)
     return reciprocal(t, out=t if out is ... else out)
+
+
+note_kernel(rsqrt, 0.15, 0.2)
+note_kernel(sigmoid, 0.2, 0.1)
 
 
 def exp2(x: Array, *, out: Array | EllipsisType = ...) -> Any:

@@ -19,7 +19,7 @@ from ..native.served import served
 from ..thresholds import FORMULA_BLOCK, FORMULA_FAR_BYTES, MOVED_COST
 
 # Nanoseconds for each byte of the result: of the function, and of its derivative, which is 0 if it is not a formula.
-_COSTS: dict[np.ufunc, tuple[float, float]] = {
+_COSTS: dict[Any, tuple[float, float]] = {
     np.sin: (0.3, 0.4), np.cos: (0.3, 0.4), np.tan: (0.15, 0.1), np.sinh: (0.15, 0.2), np.cosh: (0.15, 0.2),
     np.tanh: (0.07, 0.1), np.arcsin: (0.15, 0.2), np.arccos: (0.15, 0.2), np.arctan: (0.15, 0.1),
     np.arcsinh: (0.2, 0.2), np.arccosh: (0.2, 0.3), np.arctanh: (0.15, 0.1), np.exp: (0.13, 0.0),
@@ -54,18 +54,23 @@ def _rule(rule: Callable[..., Any], cost: float, *values: Any) -> Any:
     return in_blocks(rule, cost, *values) if found is None else found
 
 
+def note_kernel(kernel: Callable[..., Any], cost: float, rule: float) -> None:
+    """Note the costs of a kernel with the keyword `out` and of its derivative, for `in_parts` and `rule_in_parts`."""
+    _COSTS[kernel], _RULES[kernel] = (cost, rule), rule
+
+
 def note_rule(kernel: Any, cost: float) -> None:
     """Note the cost of the derivative of a kernel, for `rule_in_parts`."""
     _RULES[kernel] = cost
 
 
-def _served(ufunc: np.ufunc, cost: float, x: Array, out: Array | EllipsisType = ...) -> Any:
+def _served(ufunc: Any, cost: float, x: Array, out: Array | EllipsisType = ...) -> Any:
     """A function of one array by machine code, or in parts."""
     found = served(ufunc, x) if out is ... else None
     return _called(ufunc, cost, x, out=out) if found is None else found
 
 
-def _called(ufunc: np.ufunc, cost: float, *arrays: Any, out: Array | EllipsisType = ...) -> Any:
+def _called(ufunc: Any, cost: float, *arrays: Any, out: Array | EllipsisType = ...) -> Any:
     x = arrays[0]
     if not _shared(x, cost) or not _alike(arrays if out is ... else (*arrays, out)):
         return ufunc(*arrays, out=out)

@@ -181,14 +181,14 @@ def softshrink(x: Array, lambd: float) -> Any:
     return signed(np.subtract(x, t, out=t), x)                      # zeros keep their sign
 
 
-@_of_floats("hardsigmoid_cpu")
+@_of_floats("hardsigmoid_cpu", cost=0.15, rule=0.3)
 def hardsigmoid(x: Array) -> Any:
     """x / 6 + 1 / 2, clamped to [0, 1]."""
     t = np.add(x, 3, out=...)
     return np.divide(limited(t, 0, 6, out=t), 6, out=t)
 
 
-@_of_floats("hardswish_cpu")
+@_of_floats("hardswish_cpu", cost=0.15, rule=0.6)
 def hardswish(x: Array) -> Any:
     """x * hardsigmoid(x)."""
     t = np.add(x, 3, out=...)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from needing import needs
-from retrograd.kernels.elementwise.elementary import sigmoid
+from retrograd.kernels.elementwise.elementary import rsqrt, sigmoid
 from retrograd.kernels.elementwise.parts import in_parts, rule_in_parts
 from retrograd.kernels.networks import activations, normalization, softmax, standardizing
+from retrograd.kernels.special.normal import erf
 from retrograd.ops.elementwise import elementary as elementary_ops
 from retrograd.ops.networks import activations as ops
 
@@ -28,12 +29,14 @@ ELEMENTWISE: dict[str, tuple[Any, tuple[Any, ...], float]] = {
     "hardsigmoid": (activations.hardsigmoid, (), 0)}
 UFUNCS = {name: getattr(np, name) for name in (
     "sin", "cos", "tan", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "exp",
-    "expm1", "log", "log2", "log10", "log1p", "sqrt")}
+    "expm1", "log", "log2", "log10", "log1p", "sqrt")} | {"sigmoid": sigmoid, "rsqrt": rsqrt, "erf": erf}
 # Rules of elementwise operators, and their options.
 RULES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "gelu": (ops.gelu, ()), "gelu_tanh": (ops.gelu_tanh, ()), "silu": (ops.silu, ()), "mish": (ops.mish, ()),
     "elu": (ops.elu, (1.0, 1.0, 1.0)), "softplus": (ops.softplus, (1.0, 20.0)), "log_sigmoid": (ops.log_sigmoid, ()),
-    "sin": (elementary_ops.sin, ()), "cos": (elementary_ops.cos, ()), "tanh": (elementary_ops.tanh, ())}
+    "hardswish": (ops.hardswish, ()), "hardsigmoid": (ops.hardsigmoid, ()), "sigmoid": (ops.sigmoid, ()),
+    "rsqrt": (elementary_ops.rsqrt, ()), "sin": (elementary_ops.sin, ()),
+    "cos": (elementary_ops.cos, ()), "tanh": (elementary_ops.tanh, ())}
 
 
 def numbers(shape: Any, dtype: str, seed: int = 0, scale: float = 3.0) -> Any:
@@ -82,7 +85,8 @@ def test_rules(name: str, dtype: str) -> None:
     x = np.tanh(x) if name == "tanh" else x
     for cotangent in (g, np.broadcast_to(g[0, 0], g.shape)):
         plain, served, count = both(large, cotangent, x, *options)
-        assert count == 1
+        # A step of numbers alone has no rows, and NumPy computes the rule.
+        assert count == (name != "hardsigmoid" or cotangent is g)
         check_alike(plain, served, 64 if name in ("gelu_tanh", "mish") else 8)      # which cancel far from 0
 
 

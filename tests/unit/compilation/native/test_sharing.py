@@ -18,9 +18,9 @@ from needing import absent, needs
 from retrograd.compilation.native import machine, products, team
 from retrograd.compilation.native.compiling import compiled
 from retrograd.compilation.native.host import host
-from retrograd.compilation.native.lanes import Module
 from retrograd.compilation.native.lowered import product
 from retrograd.compilation.native.machine import Native, Placed, build
+from retrograd.compilation.native.modules import Module
 from retrograd.compilation.native.sharing import CLAIM, DONE, PRESENT, WORDS, WORK, shared
 from retrograd.compilation.program.lines import Line, Ref, Value
 from retrograd.compilation.program.loops import Loop, Operand, Output, Reduction, Step
