@@ -17,7 +17,7 @@ from ..native.lanes import Code, Unknown, constant
 from ..native.lowered import Lowered, lowered
 from ..native.modules import Module
 from ..native.nest import nest_of, order_of
-from ..native.sharing import shared
+from ..native.sharing import help_module, shared
 from ..native.sized_writing import Blocks, SizedLoopWriter, SizedNest, number_at
 from ..native.writing import identity, memory
 from ..passes.fusing import Unit
@@ -79,6 +79,7 @@ class Rows:
         code = Code(self.module, 1)
         parts = number_at(code, self._slots["parts"])
         code.lines.append(shared(self.module, "part", parts, parts))
+        help_module(self.module)
         self.module.functions["run"] = code.function("void @run(ptr %table, ptr %team)")
         self.text = self.module.text()
 

@@ -16,6 +16,7 @@ from ...foundations.modes import Waiting
 from ...foundations.names import reached
 from ..native.host import available
 from ..native.objects import Linked
+from ..native.team import offer_help
 from . import store
 from .calls import SEEN, elementwise
 from .plans import unpacked
@@ -101,6 +102,7 @@ def _name(kernel: Any, given: tuple[Any, ...]) -> str:
 
 def _ready(plan: Any, code: bytes) -> Ready:
     linked = Linked(code)
+    offer_help(linked.address("help"), linked)
     return Ready(unpacked(plan), linked.address("run"), linked)
 
 

@@ -6,7 +6,8 @@
   `Builder().add(placed, slots)`. `nest` and `writing` put a loop into dims, blocks and rows, and `vectors` writes the
   vectors of a row. `products` and `tiles` write matrix products, and `recurrent` writes the steps of a layer, whose
   formulas stand in `cells`.
-- `sharing` writes native functions whose loops and products threads share, and `team` has the threads.
+- `sharing` writes native functions whose loops and products threads share, `team` has the threads, and `words` the
+  places in the memory of a team.
 - `lowering` says which steps have machine code (`lowers`) and writes them. The formulas stand by family in
   `arithmetic`, `choices`, `elementary` and `activations`. Each is that of the op's kernel, in the same order.
 - `lanes` is the language of these formulas: vectors of numbers with Python's operators, which write LLVM's text.

@@ -17,9 +17,8 @@ from .lanes import TYPES, Code, Lanes, constant
 from .modules import Module
 from .table import address_at, place_of
 from .vectors import COMBINE, identity, memory
+from .words import DONE, PRESENT, WORK
 
-# The words of a team, which lie apart from each other: helpers write the second and the third.
-CLAIM, DONE, PRESENT, WORK, WORDS = 0, 16, 32, 48, 64
 # How often a helper looks for work before it lets other programs run in between, and then until it leaves.
 _EAGER, _PATIENT = 1000, 1000
 _SHARE = """define internal void @share(ptr %team, ptr %function, ptr %table, i64 %extent, i64 %parts) nounwind {

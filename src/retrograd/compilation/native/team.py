@@ -9,18 +9,18 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
 
+from ...foundations.names import reached
 from ...kernels.layout import address
 from ...kernels.native import threads
 from ...kernels.native.door import ctypes
-from .compiling import Compiled, compiled
+from .compiling import compiled
 from .host import host
 from .modules import Module
-from .sharing import PRESENT, WORDS, help_module
+from .words import PRESENT, WORDS
 
 # The nanoseconds from which on a native function is worth a team.
 ENOUGH = 60_000
@@ -33,6 +33,7 @@ class _Team:
     memory = np.zeros(WORDS + 8, np.int64)
     words = memory[-(address(memory) // 8) % 8:]
     place = address(words)
+    help: Any = None                                        # the native function that helpers run, and what keeps it
 
     @classmethod
     def forget(cls) -> None:
@@ -57,8 +58,16 @@ def with_team(function: Callable[[int, int | None], object], table: int) -> None
         function(table, _Team.place)
 
 
-@cache
-def _helping() -> tuple[Any, Compiled]:
-    """The native function that helpers run, and the module that has it."""
-    code = compiled(help_module(Module(host())).text(), True)
-    return ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.addresses["help"]), code
+def offer_help(place: int, code: Any) -> None:
+    """Offer a native function `help` that helpers may run, at this address. `code` keeps its memory."""
+    if _Team.help is None:
+        _Team.help = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(place), code
+
+
+def _helping() -> tuple[Any, Any]:
+    """The native function that helpers run, and the module that has it. If nobody has offered one, it is made."""
+    if _Team.help is None:
+        code = compiled(reached("compilation.native.sharing").help_module(Module(host())).text(), True)
+        offer_help(code.addresses["help"], code)
+    found: tuple[Any, Any] = _Team.help
+    return found

@@ -21,7 +21,8 @@ from retrograd.compilation.native.host import host
 from retrograd.compilation.native.lowered import product
 from retrograd.compilation.native.machine import Native, Placed, build
 from retrograd.compilation.native.modules import Module
-from retrograd.compilation.native.sharing import CLAIM, DONE, PRESENT, WORDS, WORK, shared
+from retrograd.compilation.native.sharing import shared
+from retrograd.compilation.native.words import CLAIM, DONE, PRESENT, WORDS, WORK
 from retrograd.compilation.program.lines import Line, Ref, Value
 from retrograd.compilation.program.loops import Loop, Operand, Output, Reduction, Step
 from retrograd.kernels.layout import address
