@@ -16,7 +16,7 @@ from typing import Any
 from .extras import installed
 from .foundations import tracebacks
 from .foundations.devices import Meta
-from .foundations.modes import Compiler
+from .foundations.modes import Compiler, tape
 from .foundations.names import PACKAGE, reached
 from .graph.faults import Earlier
 from .graph.hooks import USER_HOOKS
@@ -77,6 +77,8 @@ def _compile(*args: Any, **kwargs: Any) -> Any:
 
 def _served(kernel: Any, args: tuple[Any, ...]) -> Any:
     """The first call. From then on, kernels call the compiler themselves, if there is one."""
+    if tape() is not None:                                  # a traced call may not do anything else
+        return None
     if installed("compile"):
         Served.compute = reached("compilation.eager.serving").compute
     else:

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from ...foundations.modes import Waiting
+from ...foundations.modes import Waiting, tape
 from ...foundations.names import reached
 from ..native.host import available
 from ..native.objects import Linked
@@ -60,7 +60,7 @@ def compute(kernel: Any, args: tuple[Any, ...]) -> Any:
         ready = _begin(key, kernel, call.given)
     except TypeError:                                       # an option cannot be hashed
         return None
-    if ready is None and Waiting.on and not _is_making():
+    if ready is None and Waiting.on and not _is_making() and tape() is None:
         wait()
         ready = _Making.known.get(key)
     if ready is None:
@@ -74,10 +74,15 @@ def compute(kernel: Any, args: tuple[Any, ...]) -> Any:
 
 def _begin(key: Any, kernel: Callable[..., Any], given: tuple[Any, ...]) -> Ready | None:
     """The machine code of a kind of calls that was not met before, if it is on disk. Otherwise it is made."""
-    if not available() or len(_Making.known) >= _MOST or _is_making():
-        return None
-    if _Making.thread is None and (found := store.kept(_name(kernel, given))) is not None:
-        return _Making.known.setdefault(key, _ready(*found))
+    if not available() or len(_Making.known) >= _MOST or _is_making() or tape() is not None:
+        return None                                         # a traced call may not do anything else
+    if _Making.thread is None:
+        try:
+            found = store.kept(_name(kernel, given))
+            if found is not None:
+                return _Making.known.setdefault(key, _ready(*found))
+        except Exception as error:
+            return _given_up(key, kernel, given, error)
     with _Making.lock:
         if key not in _Making.known:
             _Making.known[key] = None
@@ -86,6 +91,12 @@ def _begin(key: Any, kernel: Callable[..., Any], given: tuple[Any, ...]) -> Read
                 _Making.thread = threading.Thread(target=_make, name="retrograd machine code")
                 _Making.thread.start()
     return None
+
+
+def _given_up(key: Any, kernel: Any, given: tuple[Any, ...], error: Exception) -> None:
+    """NumPy serves a kind of calls from now on. The reason can be asked for."""
+    _Making.reasons[_name(kernel, given)] = f"{type(error).__name__}: {error}"
+    _Making.known[key] = None
 
 
 def _is_making() -> bool:
@@ -115,15 +126,14 @@ def _make() -> None:
                 return
             key, kernel, given = _Making.waiting[0]
         try:
-            name = _name(kernel, given)
-            found = store.kept(name)
+            found = store.kept(name := _name(kernel, given))
             if found is None:
                 plan, code = reached("compilation.eager.making").made(kernel, given)
                 store.keep(name, plan.packed(), code)
                 found = plan.packed(), code
             _Making.known[key] = _ready(*found)
-        except Exception as error:                          # NumPy serves, and the reason can be asked for
-            _Making.reasons[name] = f"{type(error).__name__}: {error}"
+        except Exception as error:
+            _given_up(key, kernel, given, error)
         with _Making.lock:
             _Making.waiting.popleft()
 

@@ -203,6 +203,16 @@ def test_an_error_of_the_compiler_leaves_numpy_serving(fresh: Path, monkeypatch:
     assert "OSError: no LLVM today" in torch.backends.native.reasons().values()
 
 
+def test_a_broken_llvmlite_leaves_numpy_serving(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> Any:
+        raise OSError("llvmlite is broken")
+
+    monkeypatch.setattr(store, "_made_by", broken)
+    for _ in range(2):
+        torch.testing.assert_close(torch.softmax(rows(), 1).sum(1), torch.ones(300))
+    assert "OSError: llvmlite is broken" in torch.backends.native.reasons().values()
+
+
 def test_threads_call_at_once() -> None:
     x, results = rows(), list[Any]()
     want = torch.softmax(x, 1)
@@ -264,6 +274,13 @@ def test_other_takers_of_calls_see_the_same_numbers() -> None:
         seen = torch.softmax(x, 1)
     assert seen.equal(whole)
     assert Mode.seen == ["aten._softmax.default"]
+
+
+def test_a_first_large_call_in_a_trace_does_not_end_the_trace() -> None:
+    program = ("import warnings, retrograd as t; warnings.simplefilter('error')\n"
+               "x = t.randn(300, 200); f = t.compile(lambda x: t.softmax(x, 1).sin().sum())\n"
+               "f(x); t.testing.assert_close(f(x), t.softmax(x, 1).sin().sum()); print('right')")
+    assert python(program, RETROGRAD_CACHE="") == "right\n"
 
 
 def test_double_backward_is_recorded_as_ever() -> None:
