@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from ..native.lanes import Code
 from ..native.modules import Module
-from ..native.nest import BLOCK
-from ..native.sized_writing import Blocks, key_of, number_at
+from ..native.nest import BLOCK, Blocks
+from ..native.table import address_at, place_of, size_at
 from .plans import LOCAL, RowsPlan
 
 
@@ -41,25 +41,21 @@ class PartWriter:
     def write(self) -> None:
         """Add the function to the module."""
         code, plan = self.code, self.plan
-        scratch = code.put(f"alloca i8, i64 {number_at(code, plan.named['scratch'])}, align 64")
-        code.loop(0, plan.slots, 1, lambda i: self._set(i, self._entry(i)))
+        scratch = code.put(f"alloca i8, i64 {size_at(code, plan.named['scratch'])}, align 64")
+        code.loop(0, plan.slots, 1, lambda i: self._set(i, address_at(code, i)))
         for temporary in plan.temporaries:
-            offset = number_at(code, plan.offsets[temporary.slot])
+            offset = size_at(code, plan.offsets[temporary.slot])
             self._set(temporary.slot, code.put(f"getelementptr i8, ptr {scratch}, i64 {offset}"))
-        rows, step, parts = [number_at(code, plan.named[name]) for name in ("rows", "step", "parts")]
+        rows, step, parts = [size_at(code, plan.named[name]) for name in ("rows", "step", "parts")]
         code.loop("%begin", "%end", 1, lambda part: self._part(part, rows, step, parts))
         self.module.functions["part"] = code.function("internal void @part(ptr %table, i64 %begin, i64 %end)")
 
-    def _entry(self, slot: int | str) -> str:
-        return self.code.put(f"load ptr, ptr {self.code.put(f'getelementptr ptr, ptr %table, i64 {slot}')}")
-
     def _set(self, slot: int | str, value: str, type: str = "ptr") -> None:
         """Put something into the part's own table."""
-        place = self.code.put(f"getelementptr ptr, ptr {self.own}, i64 {slot}")
-        self.code.do(f"store {type} {value}, ptr {place}")
+        self.code.do(f"store {type} {value}, ptr {place_of(self.code, slot, self.own)}")
 
     def _move(self, slot: int, bytes: str) -> None:
-        self._set(slot, self.code.put(f"getelementptr i8, ptr {self._entry(slot)}, i64 {bytes}"))
+        self._set(slot, self.code.put(f"getelementptr i8, ptr {address_at(self.code, slot)}, i64 {bytes}"))
 
     def _part(self, part: str, rows: str, step: str, parts: str) -> None:
         code = self.code
@@ -67,7 +63,7 @@ class PartWriter:
         first, last = [code.put(f"udiv i64 {code.put(f'mul i64 {rows}, {number}')}, {parts}")
                        for number in (part, after)]
         for each in self.plan.across:
-            size = number_at(code, self.plan.lengths[each.slot])
+            size = size_at(code, self.plan.lengths[each.slot])
             self._move(each.slot, code.put(f"mul i64 {part}, {size}"))
         code.loop(first, last, step, lambda i: self._block(i, last, step))
 
@@ -78,10 +74,10 @@ class PartWriter:
         count = code.put(f"select i1 {code.put(f'icmp slt i64 {left}, {step}')}, i64 {left}, i64 {step}")
         for slot, apart in self.moving.items():
             if apart:
-                gap = apart if type(apart) is int else number_at(code, self.slots[apart])
+                gap = apart if type(apart) is int else size_at(code, self.slots[apart])
                 self._move(slot, code.put(f"mul i64 {i}, {gap}"))
         for key in self.local:
-            number = code.put(f"mul i64 {count}, {number_at(code, self.slots[_form(key)])}")
+            number = code.put(f"mul i64 {count}, {size_at(code, self.slots[_form(key)])}")
             if isinstance(key, Blocks):
                 number = code.put(f"udiv i64 {code.put(f'add i64 {number}, {BLOCK - 1}')}, {BLOCK}")
             self._set(self.slots[key], number, "i64")
@@ -93,8 +89,7 @@ class PartWriter:
     def _extent(self, extent: Any) -> str:
         if type(extent) is int:
             return str(extent)
-        place = self.code.put(f"getelementptr ptr, ptr {self.own}, i64 {self.slots[key_of(extent)]}")
-        return self.code.put(f"load i64, ptr {place}")
+        return self.code.put(f"load i64, ptr {place_of(self.code, self.slots[extent.expression], self.own)}")
 
 
 def _form(key: Any) -> Any:

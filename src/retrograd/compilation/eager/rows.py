@@ -16,10 +16,11 @@ from ..native.host import host
 from ..native.lanes import Code, Unknown, constant
 from ..native.lowered import Lowered, lowered
 from ..native.modules import Module
-from ..native.nest import nest_of, order_of
+from ..native.nest import Blocks, Nest, nest_of, order_of
 from ..native.sharing import help_module, shared
-from ..native.sized_writing import Blocks, SizedLoopWriter, SizedNest, number_at
-from ..native.writing import identity, memory
+from ..native.table import address_at, size_at
+from ..native.vectors import identity, memory
+from ..native.writing import LoopWriter, Placed
 from ..passes.fusing import Unit
 from ..program.forms import Form
 from ..program.lines import Value
@@ -33,7 +34,7 @@ from .statements import Statement, factors
 _NAMED = ("rows", "step", "parts", "scratch")
 
 
-class _Writer(SizedLoopWriter):
+class _Writer(LoopWriter):
     """Writes a loop over the rows of a block. Reductions over rows go on from block to block."""
 
     across: frozenset[int] = frozenset()                   # the reductions over rows
@@ -44,8 +45,7 @@ class _Writer(SizedLoopWriter):
             if number in self.across:
                 continue
             type, value = memory(reduction.dtype), constant(identity(reduction), reduction.dtype)
-            place = code.put(f"getelementptr ptr, ptr %table, i64 {self.slots[self.first_result + number]}")
-            start = code.put(f"load ptr, ptr {place}")
+            start = address_at(code, self.placed.slots[self.first_result + number])
 
             def body(i: str, start: str = start, type: str = type, value: str = value) -> None:
                 code.do(f"store {type} {value}, ptr {code.put(f'getelementptr {type}, ptr {start}, i64 {i}')}")
@@ -77,7 +77,7 @@ class Rows:
         self.plan = self._plan()
         PartWriter(self.module, self.plan, self._slots, self._moving, self._calls).write()
         code = Code(self.module, 1)
-        parts = number_at(code, self._slots["parts"])
+        parts = size_at(code, self._slots["parts"])
         code.lines.append(shared(self.module, "part", parts, parts))
         help_module(self.module)
         self.module.functions["run"] = code.function("void @run(ptr %table, ptr %team)")
@@ -105,8 +105,9 @@ class Rows:
         self._note(found, found.loop)
         numbers = (*found.inputs, *found.outputs, *found.sums)
         sized = found.loop._replace(shape=tuple([self._form(n, LOCAL) for n in found.loop.shape]))
-        writer = _Writer(self.module, sized, [self._operand(number) for number in numbers], str(place),
-                         self._nest(found.loop, numbers), self._slot)
+        slots = tuple([self._operand(number) for number in numbers])
+        placed = Placed(sized, slots, self._nest(found.loop, numbers), self._slot)
+        writer = _Writer(self.module, placed, str(place))
         writer.across = frozenset([i for i, number in enumerate(found.sums) if self._made[number] == "across"])
         work = writer.write()
         for name in filter(None, (work.fill, work.loop)):
@@ -136,7 +137,7 @@ class Rows:
                 found[number] = free[0]
         return found
 
-    def _nest(self, loop: Loop, numbers: Sequence[int]) -> SizedNest:
+    def _nest(self, loop: Loop, numbers: Sequence[int]) -> Nest:
         """The dims of the code. Dims around the rows are not joined with them, since a block has only some rows."""
         dims, rows = order_of(loop), self.primes["R"]
         first = next((place for place, dim in enumerate(dims) if loop.shape[dim] % rows == 0), 0)
@@ -144,7 +145,7 @@ class Rows:
         if not first:
             outer = outer._replace(shape=(), strides=((),) * len(numbers))
         symbols = [STEP if self._is_temporary(number) else None for number in numbers]
-        return SizedNest(tuple([self._form(n, LOCAL) for n in (*outer.shape, *inner.shape)]), tuple([
+        return Nest(tuple([self._form(n, LOCAL) for n in (*outer.shape, *inner.shape)]), tuple([
             tuple([self._form(n, symbol) for n in (*before, *after)])
             for before, after, symbol in zip(outer.strides, inner.strides, symbols)]))
 

@@ -82,7 +82,8 @@ def _begin(key: Any, kernel: Callable[..., Any], given: tuple[Any, ...]) -> Read
             if found is not None:
                 return _Making.known.setdefault(key, _ready(*found))
         except Exception as error:
-            return _given_up(key, kernel, given, error)
+            _given_up(key, kernel, given, error)
+            return None
     with _Making.lock:
         if key not in _Making.known:
             _Making.known[key] = None
