@@ -20,14 +20,12 @@ from hypothesis import settings
 import needing
 import retrograd
 from costing import costs
-from retrograd.foundations.modes import Waiting
 from sampling import cheap, on_diagonals, spread
 
 retrograd.set_warn_always(True)
 os.environ.setdefault("RETROGRAD_TRACEBACK", "full")       # who reads a failed test wants all frames
 
 os.environ.setdefault("RETROGRAD_CACHE", str(Path(__file__).parents[1] / "build" / "object-code"))
-Waiting.on = True                                           # so a test has the same numbers each time
 
 retrograd.manual_seed(0)                                   # tests may draw while they are collected
 

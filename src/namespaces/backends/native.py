@@ -1,8 +1,8 @@
 """torch.backends.native: kernels of eager programs as machine code, if the package llvmlite is there.
 
 Only retrograd has this module. A call on large arrays then computes in one pass over memory what NumPy computes in
-several. Machine code is made when a kernel is first called on large arrays, in the background, and is kept on disk.
-Until it is there, and for all other calls, NumPy computes. The results differ by roundings.
+several. Machine code is made when a kernel is first called on large arrays, and is kept on disk. For all other calls
+NumPy computes. The results differ by roundings.
 
 >>> import retrograd as torch
 >>> x = torch.randn(256, 1024)
@@ -57,8 +57,8 @@ def is_available() -> bool:
 def flags(enabled: bool = True, wait: bool | None = None) -> Iterator[None]:
     """A block in which machine code may compute, or may not.
 
-    With ``wait=True``, a call waits until its machine code is made. So the same calls give the same numbers in every
-    run. `use_deterministic_algorithms(True)` asks for the same everywhere.
+    A call waits until its machine code is made, so the same calls give the same numbers in every run. With
+    ``wait=False``, NumPy computes meanwhile.
     """
     with replaced(Served, "on", enabled and not why_off), replaced(
             Waiting, "on", Waiting.on if wait is None else wait):

@@ -82,9 +82,11 @@ class Compiler:
 
 
 class Waiting:
-    """Whether calls on large arrays wait for machine code that is not made yet. Otherwise NumPy computes meanwhile."""
+    """Whether calls on large arrays wait for machine code that is not made yet. Otherwise NumPy computes meanwhile, and
+    a run of a program may have other bits than the next.
+    """
 
-    on = False
+    on = True
 
 
 @contextmanager

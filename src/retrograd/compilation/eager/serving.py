@@ -1,7 +1,7 @@
 """The machine code of calls of eager programs: what is there, and what makes it.
 
-The first call of a kernel for a layout class looks for object code on disk. If there is none, a thread makes it while
-NumPy computes the calls. The thread ends when nothing is to be made. Calls wait for it only if they were asked to.
+The first call of a kernel for a layout class looks for object code on disk. If there is none, a thread makes it, and
+ends when nothing is to be made. Calls wait for the thread, unless they were asked not to: then NumPy computes them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Settings of the whole process: the device of new tensors, and how kernels may compute.
 
-Numbers are on the CPU, and NumPy gives the same numbers in every run. So most settings are remembered and returned, but
-change no number.
+Numbers are on the CPU, and kernels give the same numbers in every run. So the settings are remembered and returned,
+but change no number.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from typing import Any
 from ...foundations.devices import META, Chosen, DeviceLike, Meta, checked, device as Device, on_meta
 from ...foundations.dtypes import set_default_dtype
 from ...foundations.errors import warn
-from ...foundations.modes import Waiting
 from ..recording.public import public
 from .legacy import BY_NAME, tensortype
 
@@ -63,15 +62,12 @@ def set_default_tensor_type(t: Any, /) -> None:
 
 @public()
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Ask for the same numbers in every run. Calls then wait for machine code that is not made yet, since NumPy's
-    numbers differ from those of machine code by roundings.
-    """
+    """Ask for the same numbers in every run. The kernels always give the same numbers."""
     for position, (argument, value) in enumerate((("mode", mode), ("warn_only", warn_only)), 1):
         if not isinstance(value, bool):
             raise TypeError(f"_set_deterministic_algorithms(): argument '{argument}' (position {position}) must be "
                             f"bool, not {type(value).__name__}")
     _Chosen.deterministic, _Chosen.warn_only = mode, warn_only
-    Waiting.on = mode
 
 
 @public()

@@ -110,7 +110,7 @@ def test_a_folder_that_cannot_be_written_keeps_nothing(fresh: Path, monkeypatch:
 
 
 def test_several_processes_write_at_once(fresh: Path) -> None:
-    program = ("import retrograd as t; t.use_deterministic_algorithms(True); x = t.arange(60000.).reshape(300, 200)\n"
+    program = ("import retrograd as t; x = t.arange(60000.).reshape(300, 200)\n"
                "print(t.softmax(x / 1e4, 1).sum().item())")
     processes = [subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
                  for _ in range(3)]
@@ -136,14 +136,11 @@ def test_the_switches() -> None:
     assert len(found) == 1
 
 
-def test_deterministic_algorithms_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Waiting, "on", False)
-    torch.use_deterministic_algorithms(True)
-    try:
-        assert Waiting.on
-    finally:
-        torch.use_deterministic_algorithms(False)
-    assert not Waiting.on
+def test_calls_wait_unless_they_are_asked_not_to() -> None:
+    assert Waiting.on
+    with torch.backends.native.flags(wait=False):
+        assert not Waiting.on
+    assert Waiting.on
 
 
 def test_small_calls_and_imports_do_not_reach_llvmlite() -> None:
@@ -170,8 +167,10 @@ def test_without_llvmlite_numpy_serves() -> None:
 
 @on_unix
 def test_a_forked_process_makes_its_own() -> None:
-    program = ("import os, retrograd as t; x = t.randn(300, 200); t.softmax(x, 1); pid = os.fork()\n"
-               "t.use_deterministic_algorithms(True); y = t.log_softmax(x, 1); ok = bool(t.isfinite(y).all())\n"
+    program = ("import os, retrograd as t; x = t.randn(300, 200)\n"
+               "with t.backends.native.flags(wait=False): t.softmax(x, 1)\n"
+               "pid = os.fork()\n"
+               "y = t.log_softmax(x, 1); ok = bool(t.isfinite(y).all())\n"
                "code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) if pid else 0\n"
                "os._exit(0 if ok else 1) if not pid else print(ok, code)")
     assert python(program, RETROGRAD_CACHE="") == "True 0\n"
