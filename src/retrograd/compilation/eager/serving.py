@@ -30,6 +30,7 @@ class _Making:
     """The calls whose machine code is to be made, and the thread that makes it."""
 
     lock = threading.Lock()
+    busy = threading.RLock()                               # held while something is made, or the process is forked
     waiting: ClassVar[deque[tuple[Any, Callable[..., Any], tuple[Any, ...]]]] = deque()
     thread: threading.Thread | None = None
     known: ClassVar[dict[Any, Ready | None]] = {}          # by kernel and kind; None while, or if, there is none
@@ -38,6 +39,7 @@ class _Making:
     @classmethod
     def forget(cls) -> None:
         """Start anew in a forked process, which has no thread."""
+        cls.busy.release()
         cls.lock, cls.thread = threading.Lock(), None
         for key, *_ in cls.waiting:
             cls.known.pop(key, None)
@@ -45,7 +47,9 @@ class _Making:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_Making.forget)
+    # A fork waits for what the thread is making: it holds locks of LLVM and of imports, which a child could not open.
+    os.register_at_fork(before=_Making.busy.acquire, after_in_parent=_Making.busy.release,
+                        after_in_child=_Making.forget)
 
 
 def compute(kernel: Any, args: tuple[Any, ...]) -> Any:
@@ -113,9 +117,9 @@ def _name(kernel: Any, given: tuple[Any, ...]) -> str:
 
 
 def _ready(plan: Any, code: bytes) -> Ready:
-    linked = Linked(code)
-    offer_help(linked.address("help"), linked)
-    return Ready(unpacked(plan), linked.address("run"), linked)
+    linked = Linked(code, ("run", "help"))
+    offer_help(linked.addresses["help"], linked)
+    return Ready(unpacked(plan), linked.addresses["run"], linked)
 
 
 def _make() -> None:
@@ -126,17 +130,24 @@ def _make() -> None:
                 _Making.thread = None
                 return
             key, kernel, given = _Making.waiting[0]
-        try:
-            found = store.kept(name := _name(kernel, given))
-            if found is None:
-                plan, code = reached("compilation.eager.making").made(kernel, given)
-                store.keep(name, plan.packed(), code)
-                found = plan.packed(), code
-            _Making.known[key] = _ready(*found)
-        except Exception as error:
-            _given_up(key, kernel, given, error)
+        with _Making.busy:
+            try:
+                _Making.known[key] = _ready(*_object_code(kernel, given))
+            except Exception as error:
+                _given_up(key, kernel, given, error)
         with _Making.lock:
             _Making.waiting.popleft()
+
+
+def _object_code(kernel: Callable[..., Any], given: tuple[Any, ...]) -> tuple[Any, bytes]:
+    """The plan and the object code of a kind of calls, from disk or made now."""
+    name = _name(kernel, given)
+    found = store.kept(name)
+    if found is not None:
+        return found
+    plan, code = reached("compilation.eager.making").made(kernel, given)
+    store.keep(name, plan.packed(), code)
+    return plan.packed(), code
 
 
 def wait() -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ...version import retrograd
+from ..native.compiling import compiling
 from ..native.host import binding, host
 
 VARIABLE = "RETROGRAD_CACHE"
@@ -45,13 +46,15 @@ def folder() -> Path | None:
 @cache
 def _made_by() -> str:
     """What decides the machine code beside the kernel: sources, LLVM, the processor."""
-    llvm, stamps = binding(), hashlib.sha256()
+    stamps = hashlib.sha256()
     for part in _SOURCES:
         for file in sorted((_PACKAGE / part).rglob("*.py")):
             found = file.stat()
             stamps.update(f"{file.name} {found.st_size} {found.st_mtime_ns}\n".encode())
-    features = llvm.get_host_cpu_features().flatten()
-    return f"{retrograd} {stamps.hexdigest()} {llvm.llvm_version_info} {llvm.get_host_cpu_name()} {features} {host()}"
+    with compiling:
+        llvm = binding()
+        processor = f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()} {host()}"
+    return f"{retrograd} {stamps.hexdigest()} {llvm.llvm_version_info} {processor}"
 
 
 def _file(key: str) -> Path | None:

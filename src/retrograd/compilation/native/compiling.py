@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 import zlib
@@ -14,7 +15,10 @@ from .host import binding
 MANY = 2500
 # How many modules are kept, since programs often have the same loops again.
 _KEPT = 256
-compiling = threading.Lock()
+# Held while LLVM works, and while the process is forked: a child gets no lock that another thread holds.
+compiling = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=compiling.acquire, after_in_parent=compiling.release, after_in_child=compiling.release)
 
 
 def optimized(source: str, machine: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .compiling import compiling, optimized
@@ -25,16 +26,12 @@ def object_code(source: str) -> bytes:
 
 
 class Linked:
-    """Object code in memory."""
+    """Object code in memory. `addresses` are those of its functions of these names."""
 
-    def __init__(self, code: bytes) -> None:
-        llvm = binding()
+    def __init__(self, code: bytes, names: Sequence[str]) -> None:
         with compiling:
+            llvm = binding()
             self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(0))
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
             self._engine.finalize_object()
-
-    def address(self, name: str) -> int:
-        """The address of a function."""
-        place: int = self._engine.get_function_address(name)
-        return place
+            self.addresses: dict[str, int] = {name: self._engine.get_function_address(name) for name in names}

@@ -43,7 +43,7 @@ def rows() -> Any:
 def python(program: str, **environment: str) -> str:
     """What a program prints."""
     found = subprocess.run([sys.executable, "-c", program], env={**os.environ, **environment}, capture_output=True,
-                           text=True, check=True)
+                           text=True, check=True, timeout=120)
     return found.stdout
 
 
@@ -174,6 +174,16 @@ def test_a_forked_process_makes_its_own() -> None:
                "code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) if pid else 0\n"
                "os._exit(0 if ok else 1) if not pid else print(ok, code)")
     assert python(program, RETROGRAD_CACHE="") == "True 0\n"
+
+
+@on_unix
+def test_a_process_may_be_forked_while_machine_code_is_made() -> None:
+    program = ("import os, time, retrograd as t; x = t.randn(300, 200); codes = []\n"
+               "for f in (t.softmax, t.log_softmax):\n    f(x, 1)\n    for i in range(4):\n"
+               "        time.sleep(0.03); pid = os.fork()\n        if not pid:\n"
+               "            t.use_deterministic_algorithms(True); f(x, 1); t.nn.functional.silu(x); os._exit(0)\n"
+               "        codes.append(os.waitpid(pid, 0)[1])\nprint(codes)")
+    assert python(program, RETROGRAD_CACHE="") == f"{[0] * 8}\n"
 
 
 def test_an_interrupted_call_leaves_numpy_serving(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
