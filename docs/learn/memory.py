@@ -127,12 +127,15 @@ import gc
 import tracemalloc
 
 def curve(forward):
+    data = torch.rand(4096, 64, requires_grad=True)
+    forward(data).sum().backward()                   # what is made only once is not measured
+    data.grad = None
+    model.zero_grad()
     found = []
     def measure(*_):
         found.append((tracemalloc.get_traced_memory()[0] - start) / 1e6)
     handles = [layer.register_forward_hook(measure) for layer in model]
     handles += [layer.register_full_backward_hook(measure) for layer in model]
-    data = torch.rand(4096, 64, requires_grad=True)
     gc.collect()
     tracemalloc.start()
     start = tracemalloc.get_traced_memory()[0]

@@ -175,11 +175,14 @@ def first_object(path: str) -> str | None:
 
 
 def used_and_absent() -> list[tuple[str, str, list[str]]]:
-    """The names that packages use and retrograd has not, each with what is there and the packages, the most first."""
+    """The names that packages use and retrograd has not, each with what is there and the packages, the most first.
+
+    Operators below `torch.ops` are left out: packages register them.
+    """
     found: dict[str, set[str]] = defaultdict(set)
     for path, names in users().items():
         known = first_object(path)
-        if known is not None:
+        if known is not None and not known.startswith("torch.ops."):
             found[known] |= names
     rows = [(path, state(path), sorted(names)) for path, names in found.items()]
     return sorted([row for row in rows if row[1]], key=lambda row: (-len(row[2]), row[0]))

@@ -36,6 +36,8 @@ LEFT_OUT = {
     "It may write to a place several times": "what a table says of operators, and no error",
     "attempting to assign a gradient with device type": "of the device meta, whose tensors are few programs' own",
     "cannot pickle": "of copying, which is no part of autograd",
+    "a graph cannot be copied or saved": "of copying, which is no part of autograd",
+    "save the tensor's detach(), or run": "of copying, which is no part of autograd",
     "no saved value was written to": "an assertion that no program reaches",
     "an input whose shape is asked for": "an assertion that no program reaches",
     "<memory held:": "a repr, and no error",

@@ -73,7 +73,9 @@ def test_the_list_is_written_and_read() -> None:
 
 
 def test_the_length_is_written_into_the_readme() -> None:
-    assert reading_list.length_updated("its 9 files, about\n1,000 lines", PLANTED) == "its 2 files, about\n100 lines"
+    lines = sum(map(reading_list.lines_of, PLANTED.listed))
+    assert reading_list.length_updated("its 9 files, about\n1,000 lines", PLANTED) == (
+        f"its 2 files, about\n{round(lines, -2):,} lines")
 
 
 def test_files_are_seen_that_a_line_enters() -> None:
