@@ -128,7 +128,7 @@ import tracemalloc
 
 def curve(forward):
     data = torch.rand(4096, 64, requires_grad=True)
-    forward(data).sum().backward()                   # what is made only once is not measured
+    forward(data).sum().backward()            # what is made once is not measured
     data.grad = None
     model.zero_grad()
     found = []
