@@ -62,7 +62,7 @@ def forward_name(node: Node) -> str:
 
 def _shortened(name: str) -> str:
     operation, _, digits = name.rpartition("Backward")
-    return operation + digits.replace("0", "") if operation and (not digits or digits.isdigit()) else name
+    return operation + ("" if digits == "0" else digits) if operation and (not digits or digits.isdigit()) else name
 
 
 def saved_origin(node: Node, i: int, array: Array) -> str:

@@ -45,13 +45,13 @@ def rule_in_parts(kernel: Callable[..., Any], rule: Callable[..., Any]) -> Calla
     if kernel in _SINGLE:
         return partial(_called, _SINGLE[kernel], MOVED_COST)
     cost = _RULES.get(kernel)
-    return rule if cost is None else partial(_rule, rule, cost)
+    return rule if cost is None else partial(served_or_in_blocks, rule, rule, cost)
 
 
-def _rule(rule: Callable[..., Any], cost: float, *values: Any) -> Any:
-    """A rule by machine code, or in blocks."""
-    found = served(rule, *values)
-    return in_blocks(rule, cost, *values) if found is None else found
+def served_or_in_blocks(kernel: Callable[..., Any], formula: Callable[..., Any], cost: float, *values: Any) -> Any:
+    """A kernel or rule by machine code, or its formula in blocks."""
+    found = served(kernel, *values)
+    return in_blocks(formula, cost, *values) if found is None else found
 
 
 def note_kernel(kernel: Callable[..., Any], cost: float, rule: float) -> None:

@@ -12,8 +12,7 @@ import numpy as np
 from ...foundations.dtypes import F32, F64, NARROW, Array, dtype as torch_dtype, refuse, require
 from ..elementwise.choosing import limited, signed, where, where_into
 from ..elementwise.elementary import sigmoid, widened
-from ..elementwise.parts import in_blocks, note_rule
-from ..native.served import served
+from ..elementwise.parts import note_rule, served_or_in_blocks
 from ..random.drawing import unit64
 from ..random.twister import Twister
 from ..special.normal import twice_ndtr
@@ -34,10 +33,7 @@ def _of_floats(name: str, refused: str = _ALL_BUT_FLOATS, cost: float = 0.0,
         def call(x: Array) -> Any:
             refuse(x.dtype, name, refused)
             wide = widened(x)
-            if x.size < PARTS:
-                out = kernel(wide)
-            elif (out := served(call, wide)) is None:
-                out = in_blocks(kernel, cost, wide)
+            out = kernel(wide) if x.size < PARTS else served_or_in_blocks(call, kernel, cost, wide)
             return out.astype(x.dtype, copy=False)
 
         if rule:
@@ -60,10 +56,7 @@ def elu(x: Array, alpha: float, scale: float, input_scale: float) -> Any:
     """scale * x, and scale * alpha * (exp(input_scale * x) - 1) if x is not positive."""
     refuse(x.dtype, "elu_cpu", _ALL_BUT_FLOATS)
     wide, options = widened(x), (alpha, scale, input_scale)
-    if x.size < PARTS:
-        out = _elu(wide, *options)
-    elif (out := served(elu, wide, *options)) is None:
-        out = in_blocks(_elu, 0.3, wide, *options)
+    out = _elu(wide, *options) if x.size < PARTS else served_or_in_blocks(elu, _elu, 0.3, wide, *options)
     return out.astype(x.dtype, copy=False)
 
 
@@ -100,11 +93,8 @@ def mish(x: Array) -> Any:
 def softplus(x: Array, beta: float, threshold: float) -> Any:
     """log(1 + exp(beta * x)) / beta, and x if beta * x is above the threshold."""
     refuse(x.dtype, "softplus_cpu", _ALL_BUT_FLOATS)
-    wide = widened(x)
-    if x.size < PARTS:
-        out = _softplus(wide, beta, threshold)
-    elif (out := served(softplus, wide, beta, threshold)) is None:
-        out = in_blocks(_softplus, 0.4, wide, beta, threshold)
+    wide, options = widened(x), (beta, threshold)
+    out = _softplus(wide, *options) if x.size < PARTS else served_or_in_blocks(softplus, _softplus, 0.4, wide, *options)
     return out.astype(x.dtype, copy=False)
 
 

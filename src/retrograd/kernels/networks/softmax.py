@@ -68,6 +68,12 @@ def _shifted(x: Array, dim: int, out: Array | EllipsisType) -> Any:
     return np.subtract(x, _maximum(x, axis=dim, keepdims=True), out=out) if x.size else x.copy()
 
 
+def _large(kernel: Callable[..., Any], piece: Callable[..., Any], dim: int, *arrays: Array) -> Any:
+    """A kernel of arrays of one shape and dtype by machine code, or piece by piece."""
+    found, like = served(kernel, *arrays, dim), arrays[0]
+    return _in_pieces(piece, dim, np.empty(like.shape, like.dtype), *arrays) if found is None else found
+
+
 def _softmax_of_piece(out: Array, x: Array, total: Callable[[Any], Any]) -> None:
     sums = total(np.exp(x, out=out))
     if not _within(sums, 1.0, _TALLER):
@@ -79,9 +85,7 @@ def softmax(x: Array, dim: int) -> Any:
     """exp(x), scaled to a sum of 1 along `dim`."""
     wide = _wide("softmax", x, dim)
     if x.size >= SOFTMAX_ROWS:
-        e = served(softmax, wide, dim)
-        if e is None:
-            e = _in_pieces(_softmax_of_piece, dim, np.empty(x.shape, wide.dtype), wide)
+        e = _large(softmax, _softmax_of_piece, dim, wide)
     else:
         e = _shifted(wide, dim, ...)
         np.exp(e, out=e)
@@ -101,9 +105,7 @@ def log_softmax(x: Array, dim: int) -> Any:
     """The logarithm of softmax, without the rounding of a logarithm taken afterwards."""
     wide = _wide("log_softmax", x, dim)
     if x.size >= SOFTMAX_ROWS:
-        e = served(log_softmax, wide, dim)
-        if e is None:
-            e = _in_pieces(_log_softmax_of_piece, dim, np.empty(x.shape, wide.dtype), wide)
+        e = _large(log_softmax, _log_softmax_of_piece, dim, wide)
     else:
         e = _shifted(wide, dim, ...)
         np.subtract(e, np.log(_add(np.exp(e), axis=dim, keepdims=True)), out=e)
@@ -118,9 +120,7 @@ def _softmax_backward_of_piece(out: Array, g: Array, y: Array, total: Callable[[
 def softmax_backward(g: Array, y: Array, dim: int) -> Any:
     """(g - sum(g * y)) * y, for the result y of softmax."""
     if y.size >= SOFTMAX_ROWS and y.dtype != F16 and g.dtype == y.dtype:
-        found = served(softmax_backward, g, y, dim)
-        return found if found is not None else _in_pieces(
-            _softmax_backward_of_piece, dim, np.empty(y.shape, y.dtype), g, y)
+        return _large(softmax_backward, _softmax_backward_of_piece, dim, g, y)
     if not y.ndim:
         return np.multiply(g - g * y, y, out=...)
     product = g * y
@@ -135,9 +135,7 @@ def _log_softmax_backward_of_piece(out: Array, g: Array, y: Array, total: Callab
 def log_softmax_backward(g: Array, y: Array, dim: int) -> Any:
     """g - exp(y) * sum(g), for the result y of log_softmax."""
     if y.size >= SOFTMAX_ROWS and y.dtype != F16 and g.dtype == y.dtype:
-        found = served(log_softmax_backward, g, y, dim)
-        return found if found is not None else _in_pieces(
-            _log_softmax_backward_of_piece, dim, np.empty(y.shape, y.dtype), g, y)
+        return _large(log_softmax_backward, _log_softmax_backward_of_piece, dim, g, y)
     chances = np.exp(y, out=...)
     np.multiply(chances, _add(g, axis=dim, keepdims=True) if y.ndim else g, out=chances)
     return np.subtract(g, chances, out=chances)
