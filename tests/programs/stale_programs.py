@@ -15,6 +15,8 @@ MADE = ("b", "b[:2]", "b[1:]", "b.view(2, 2)", "b.view(2, 2).t()", "b[None]", "b
 SAVING = ("{0} * {0}", "{0}.sin()", "{0} * x.sum()", "{0}.pow(3)", "Squared.apply({0})", "{0} / ({0} + 1)",
           "torch.nn.functional.softplus({0})", "{0}.double() * {0}.double()", "{0}.exp()", "{0}.sigmoid() * {0}",
           "torch.where({0} > 0, {0} * {0}, {0})", "({0} * 2).mul({0})")
+# What saves the order of the elements, or the place of one: an integer result that the program can write to.
+ORDERING = ("torch.sort({0})", "{0}.max(-1)", "{0}.topk(1)", "torch.kthvalue({0}, 1)", "torch.median({0}, -1)")
 # Writes to `b` and to the views.
 WRITES = ("{0}.mul_(3)", "{0}.add_(1)", "{0}.mul_(x.sum())", "{0}.zero_()", "{0}.fill_(2.0)",
           "{0}.copy_(torch.ones(1))", "{0}.detach().mul_(2)", "{0}[0] = 5.0", "{0}[torch.tensor([0])] = 3.0",
@@ -49,7 +51,12 @@ def program(seed: int) -> str:
         names.append(f"v{number}")
     results = []
     for number in range(draw.randrange(1, 3)):
-        lines.append(f"c{number} = {draw.choice(SAVING).format(draw.choice(names))}")
+        saved = draw.choice(names)
+        if draw.random() < 0.15:
+            lines.append(f"c{number}, order{number} = {draw.choice(ORDERING).format(saved)}")
+            names.append(f"order{number}")
+        else:
+            lines.append(f"c{number} = {draw.choice(SAVING).format(saved)}")
         results.append(f"c{number}.sum()")
         for _ in range(draw.randrange(3)):
             write = draw.choice(WRITES).format(draw.choice(names))
@@ -64,5 +71,5 @@ def told(torch: Any, text: str) -> tuple[str, list[float]]:
     exec(text, scope)
     try:
         return "", scope["run"](torch)
-    except RuntimeError as error:
+    except (RuntimeError, IndexError) as error:
         return str(error), []

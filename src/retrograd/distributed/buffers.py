@@ -31,10 +31,11 @@ def checked(tensor: Any, name: str = "tensor") -> Tensor:
 
 def checked_list(tensors: Any, name: str) -> list[Tensor]:
     """The argument, if it is a list of tensors. Raises TypeError otherwise."""
-    if not isinstance(tensors, (list, tuple)) or not all([isinstance(each, Tensor) for each in tensors]):
+    listed = isinstance(tensors, (list, tuple))
+    if not listed or not all([isinstance(each, Tensor) for each in tensors]):
+        found = f"with elements of type {[type(each) for each in tensors]}." if listed else "instead."
         raise TypeError(f"Invalid function argument. Expected parameter `{name}` of type List[torch.Tensor]\n"
-                        f"             but got {type(tensors)} with elements of type "
-                        f"{[type(each) for each in tensors] if isinstance(tensors, (list, tuple)) else None}.")
+                        f"             but got {type(tensors)} {found}")
     return [*tensors]
 
 

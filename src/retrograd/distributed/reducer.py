@@ -6,6 +6,7 @@ its all-reduce begins, and each further gradient lets it go on. At the end of th
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
@@ -26,6 +27,23 @@ from .groups import ProcessGroup
 __all__ = ["GradBucket", "Reducer"]
 
 FIRST_BUCKET = 1024 * 1024         # bytes: small, so that the first all-reduce begins early
+
+# The messages about parameters that got no gradient, or an unexpected one, in PyTorch's words.
+_PRIOR = ("Expected to have finished reduction in the prior iteration before starting a new one. This error indicates "
+          "that your ")
+_UNUSED = f"{_PRIOR}module has parameters that were not used in producing loss. "
+_CHANGED = "training graph has changed in this iteration, e.g., one parameter is "
+_NOT_STATIC = " iteration. this is not compatible with static_graph set to True."
+_LOST = f"{_PRIOR}{_CHANGED}used in first iteration, but then got unused in the second{_NOT_STATIC}"
+_NEW = f"Your {_CHANGED}unused in first iteration, but then got used in the second{_NOT_STATIC}"
+_FIND = ("You can enable unused parameter detection by passing the keyword argument `find_unused_parameters=True` to "
+         "`torch.nn.parallel.DistributedDataParallel`, and by \n")
+_OUTPUTS = """making sure all `forward` function outputs participate in calculating loss. \n\
+If you already have done the above, then the distributed data parallel module wasn't able to locate the output tensors \
+in the return value of your module's `forward` function. Please include the loss function and the structure of the \
+return value of `forward` of your module when reporting this issue (e.g. list, dict, iterable)."""
+_DEBUG = """ In addition, you can set the environment variable TORCH_DISTRIBUTED_DEBUG to either INFO or DETAIL to \
+print out information about which particular parameters did not receive gradient on this rank as part of this error"""
 
 
 class Bucket:
@@ -89,20 +107,24 @@ def buckets_of(order: Sequence[int], parameters: Sequence[Any], cap: int) -> lis
 
 
 class Reducer:
-    """The averages of the gradients of some parameters over the processes of a group."""
+    """The averages of the gradients of named parameters over the processes of a group."""
 
-    def __init__(self, parameters: Sequence[Any], group: ProcessGroup, cap: int, find_unused: bool, static: bool,
-                 views: bool) -> None:
+    def __init__(self, named: Sequence[tuple[str, Any]], group: ProcessGroup, cap: int, find_unused: bool,
+                 static: bool, views: bool) -> None:
+        self.names, parameters = [name for name, _ in named], [p for _, p in named]
         self.parameters, self.group, self.cap = parameters, group, cap
         self.find_unused, self.static, self.views = find_unused, static, views
         self.number = {id(p): i for i, p in enumerate(parameters)}
         self.hook: tuple[Any, Callable[..., Any]] | None = None
         self.divisor: Callable[[], int] = group.size
         self.expecting = self.unfinished = self.seen = self.rebuilt = False
-        self.arrived: list[int] = []
+        self.arrived: list[int] = []                     # the parameters whose gradients came in this pass
+        self.marked: set[int] = set()                    # those that count as ready, with or without a gradient
         self.walk: Any = None                            # the pass at whose end the averages are written back
         self.calls: Counter[int] | None = None           # of the hooks in the first pass of a static graph
-        self.unused: set[int] = set()
+        self.used = [True] * len(parameters)             # by some process
+        self.unused: set[int] = set()                    # the parameters that the pass cannot reach
+        self.reached: set[int] = set()                   # those that the pass reaches from some output
         self.build(range(len(parameters) - 1, -1, -1))
         self.handles = [p.register_post_accumulate_grad_hook(self._hook_of(i)) for i, p in enumerate(parameters)]
 
@@ -137,22 +159,35 @@ class Reducer:
         Raises RuntimeError if the previous pass left gradients out.
         """
         if self.unfinished:
-            missing = [i for i in range(len(self.parameters)) if i not in {*self.arrived}]
-            raise RuntimeError(
-                "Expected to have finished reduction in the prior iteration before starting a new one. This error "
-                "indicates that your module has parameters that were not used in producing loss. You can enable unused "
-                "parameter detection by passing the keyword argument `find_unused_parameters=True` to "
-                "`torch.nn.parallel.DistributedDataParallel`. Parameter indices which did not receive grad for rank "
-                f"{self.group.rank()}: {' '.join(map(str, missing))}")
+            raise self._left_out([i for i in range(len(self.parameters)) if i not in self.marked])
         self.expecting, self.begun, self.next = True, False, 0
-        self.arrived, self.walk = [], None
+        self.arrived, self.marked, self.walk = [], set(), None
         self.counts = Counter(self.calls) if self.calls is not None else None
         if self.calls is not None:
-            self.unused = {i for i in range(len(self.parameters)) if not self.calls[i]}
-        elif self.find_unused and not self.static:
-            self.unused = {*range(len(self.parameters))} - reached(outputs, self.number)
+            self.unused, self.reached = {i for i in range(len(self.parameters)) if not self.calls[i]}, set()
+        elif self.looks():
+            self.reached = reached(outputs, self.number)
+            self.unused = set() if self.static else {*range(len(self.parameters))} - self.reached
         for bucket in self.buckets:
             bucket.left, bucket.waits = len(bucket.members), None
+
+    def looks(self) -> bool:
+        """Whether the next `prepare` looks at the graph of the outputs."""
+        return self.calls is None if self.static else self.find_unused
+
+    def _left_out(self, missing: list[int]) -> RuntimeError:
+        """The error for parameters that got no gradient in a pass that waited for all of them."""
+        if self.static:
+            lines = [_LOST]
+        else:
+            lines = [_UNUSED + ("" if self.find_unused else _FIND) + _OUTPUTS]
+        rank = self.group.rank()
+        debugging = os.environ.get("TORCH_DISTRIBUTED_DEBUG", "").upper() in ("INFO", "DETAIL")
+        if debugging:
+            names = ", ".join([self.names[i] for i in reversed(missing)])
+            lines.append(f"Parameters which did not receive grad for rank {rank}: {names}")
+        lines.append(f"Parameter indices which did not receive grad for rank {rank}: {' '.join(map(str, missing))}")
+        return RuntimeError("\n".join(lines if debugging else [*lines, _DEBUG]))
 
     def ready(self, i: int) -> None:
         """Take in that the gradient of a parameter is there."""
@@ -170,6 +205,8 @@ class Reducer:
             self.arrived.append(i)                        # the first pass only counts
             return
         if self.counts is not None:
+            if self.counts[i] <= 0:
+                raise RuntimeError(_NEW)
             self.counts[i] -= 1
             if self.counts[i] > 0:
                 return
@@ -186,6 +223,7 @@ class Reducer:
                 RuntimeError("Expected to mark a variable ready only once."), given=name,
                 because="a parameter was used a second time in the backward pass, for example by a checkpoint",
                 instead="static_graph=True")
+        self.marked.add(i)
         self._fill(bucket, k)
         bucket.left -= 1
         while self.next < len(self.buckets) and self.buckets[self.next].left == 0:
@@ -214,16 +252,21 @@ class Reducer:
             bucket.waits = hook(state, GradBucket(bucket, index, index == len(self.buckets) - 1))
 
     def _end_of_pass(self) -> None:
+        # An output that the loss does not use gives no gradients, and its parameters are ready all the same.
         if self.static and self.calls is None and self.begun:
-            self.calls = Counter(self.arrived)
+            self.calls = Counter([*self.arrived, *self.reached.difference(self.arrived)])
             for i in range(len(self.parameters)):
+                self._mark(i)
+        elif self.begun:
+            for i in sorted(self.reached - self.marked):
                 self._mark(i)
         if self.begun and self.next == len(self.buckets):
             self.finish()
 
     def finish(self) -> None:
         """Wait for all buckets, and write the averages into the gradients."""
-        used = self._used_anywhere() if self.find_unused and not self.static else None
+        if self.tells_use():
+            self.used = self._used_anywhere()
         for bucket in self.buckets:
             result = bucket.waits.wait()
             if self.hook is not None:
@@ -231,7 +274,7 @@ class Reducer:
                 if found is not bucket.buffer:
                     bucket.buffer._array[...] = found._array
             for k, i in enumerate(bucket.members):
-                if used is None or used[i]:
+                if self.used[i]:
                     self._give_back(bucket, k)
         self.expecting = self.unfinished = False
         self.walk = None
@@ -248,10 +291,14 @@ class Reducer:
             np.copyto(parameter.grad._array, part._array)
             written(parameter.grad._array, None)
 
+    def tells_use(self) -> bool:
+        """Whether the processes tell each other in this pass which parameters they use: once for a static graph."""
+        return not self.seen if self.static else self.find_unused
+
     def _used_anywhere(self) -> list[bool]:
         """For each parameter, whether some process used it. The gradients of others stay as they are."""
         marks = cast(Tensor, zeros(len(self.parameters), dtype=int64))
-        marks._array[[i for i in range(len(self.parameters)) if i not in self.unused]] = 1
+        marks._array[[*{*self.arrived}]] = 1
         all_reduce(marks, group=self.group)
         return [bool(mark) for mark in marks._array]
 
@@ -263,7 +310,7 @@ class Reducer:
             bucket.buffer._array[...] = 0
         for index in range(len(self.buckets)):
             self._launch(index)
-        if self.find_unused and not self.static:
+        if self.tells_use():
             marks = cast(Tensor, zeros(len(self.parameters), dtype=int64))
             all_reduce(marks, group=self.group)
         for bucket in self.buckets:

@@ -81,8 +81,11 @@ def origin(node: Any, array: Array, edge: Any, number: int | None = None) -> str
 
     The value is output `number` of the node, or an input, whose edge was `edge` when the input was saved. PyTorch asks
     an input for its present history, which a recorded write gives to the input, and so do we. A view of the written
-    memory gets its history from the memory's tensor.
+    memory gets its history from the memory's tensor. Integers, such as the order of a sort, have no history.
     """
+    kind_of_number = torch_dtype.of[array.dtype]
+    if not (kind_of_number.is_floating_point or kind_of_number.is_complex):
+        return ""
     if number is not None:
         return _output(forward_name(node), number)
     leaf = edge is None or isinstance(edge, AccumulateGrad)

@@ -69,6 +69,32 @@ def unused() -> None:
     case("left out", lambda: model(X[part], True))
 
 
+class Two(Branches):
+    """Gives a second output, which the loss leaves out."""
+
+    def forward(self, x: torch.Tensor, first: bool) -> list[torch.Tensor]:
+        return [super().forward(x, first), self.b(x)]
+
+
+def changed() -> None:
+    """Which layers are used changes between the steps."""
+    modes: dict[str, dict[str, Any]] = {
+        "usual": {}, "find": {"find_unused_parameters": True}, "static": {"static_graph": True},
+        "both": {"find_unused_parameters": True, "static_graph": True}}
+    for mode, options in modes.items():
+        for kind in (Branches, Two):
+            for used in ("fff", "fss", "sff", "ssss"):
+                torch.manual_seed(0)
+                model = DistributedDataParallel(kind(), **options)
+
+                def steps(model: Any = model, used: str = used) -> list[Any]:
+                    for each in used:
+                        model(X[part], each == "f")[0].sum().backward()
+                    return [p.grad for p in model.parameters()]
+
+                case(f"{mode} {kind.__name__} {used}", steps)
+
+
 def uneven() -> None:
     for divides in (True, False):
         for normalized in (True, False):
@@ -143,7 +169,7 @@ def gradients() -> None:
         tell(f"gradient of {name}", (result, x.grad))
 
 
-for each in (options, unused, uneven, hooks, shared, gradients):
+for each in (options, unused, changed, uneven, hooks, shared, gradients):
     each()
 if OURS:
     tell("whole batch", trained(made(True), whole=True))

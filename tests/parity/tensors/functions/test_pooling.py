@@ -295,7 +295,7 @@ WINDOWS = [((2, 2), (2, 2), (0, 0), (1, 1)), ((3, 2), (1, 2), (1, 1), (1, 2)), (
 @pytest.mark.parametrize("many", [1, 64], ids=["images last", "images first"])
 def test_which_of_equal_maxima_and_of_nans_counts(window: tuple[Any, ...], ceil_mode: bool, many: int,
                                                   monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pooling, "_MANY", many)
+    monkeypatch.setattr(pooling, "POOLED_IMAGES", many)
     draws = np.random.default_rng(5)
     for _ in range(10):
         array = draws.choice(VALUES, (2, 2, 7, 6), p=(0.2, 0.1, 0.2, 0.1, 0.05, 0.05, 0.3))
@@ -338,7 +338,7 @@ LAYOUTS |= {f"{name}(x, 2)": VOLUMES for name in (
 @pytest.mark.parametrize(("call", "orders"), LAYOUTS.items())
 @pytest.mark.parametrize("many", [1, 64], ids=["images last", "images first"])
 def test_layouts(call: str, orders: list[tuple[int, ...]], many: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pooling, "_MANY", many)
+    monkeypatch.setattr(pooling, "POOLED_IMAGES", many)
     for order in orders:
         found = []
         for package in (torch, retrograd):
