@@ -73,12 +73,22 @@ class DistributedDataParallel(Module, JoinableOverGroup):
         self.forward_sync_buffers = sync is not False
         self.bucket_bytes_cap = int((25 if bucket_cap_mb is None else bucket_cap_mb) * 1024 * 1024)
         self._divide_by_initial_world_size = True
-        named = self._kept(module.named_parameters())
+        self._reducer: Reducer | None = None
+        if self.process_group.team is not None:
+            self._begin(init_sync)
+
+    def _begin(self, sync: bool) -> None:
+        """Check that the processes have the same module, send them its first state, and watch the gradients."""
+        named = self._kept(self.module.named_parameters())
         _check_same([(name, [*p.shape], str(p.dtype)) for name, p in named], self.process_group)
-        if init_sync:
+        if sync:
             self._send(self._state(), 0)
-        self._reducer = Reducer([(name, p) for name, p in named if p.requires_grad], self.process_group,
-                                self.bucket_bytes_cap, find_unused_parameters, static_graph, gradient_as_bucket_view)
+        self._watch()
+
+    def _watch(self) -> None:
+        named = [(name, p) for name, p in self._kept(self.module.named_parameters()) if p.requires_grad]
+        self._reducer = Reducer(named, self.process_group, self.bucket_bytes_cap, self.find_unused_parameters,
+                                self.static_graph, self.gradient_as_bucket_view)
 
     def _kept(self, named: Any) -> list[tuple[str, Any]]:
         return [(name, tensor) for name, tensor in named if name not in self.parameters_to_ignore]
@@ -104,6 +114,8 @@ class DistributedDataParallel(Module, JoinableOverGroup):
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """What the module computes. Sends the buffers before, and expects a backward pass if gradients are recorded."""
+        if self._reducer is None:
+            return self.module(*inputs, **kwargs)
         before_message("the program calls a module of DistributedDataParallel")
         self._announce(self._reducer)
         output = self.module(*inputs, **kwargs)
@@ -138,7 +150,7 @@ class DistributedDataParallel(Module, JoinableOverGroup):
 
     def will_sync_module_buffers(self) -> bool:
         """Whether a call sends the buffers of the first process to the others."""
-        return (self.require_forward_param_sync and self.forward_sync_buffers
+        return (self._reducer is not None and self.require_forward_param_sync and self.forward_sync_buffers
                 and bool(self._kept(self.module.named_buffers())))
 
     def _send_buffers(self, root: int) -> None:
@@ -167,6 +179,9 @@ class DistributedDataParallel(Module, JoinableOverGroup):
         """
         if not callable(hook):
             raise TypeError("Communication hook must be callable.")
+        if self._reducer is None:
+            self._watch()
+        assert self._reducer is not None
         if self._reducer.hook is not None:
             raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
         self._reducer.hook = (state, hook)
@@ -200,6 +215,8 @@ class _JoinHook(JoinHook):
 
     def main_hook(self) -> None:
         model, reducer = self.model, self.model._reducer
+        if reducer is None:
+            return
         if not model._any(False):
             return
         reducer.rebuild()
@@ -208,7 +225,10 @@ class _JoinHook(JoinHook):
         reducer.shadow()
 
     def post_hook(self, is_last_joiner: bool) -> None:
-        self.model._send(self.model._state(), self.model._last_of(is_last_joiner))
+        model = self.model
+        if model._reducer is not None:
+            root = model._last_of(is_last_joiner)
+            model._send(model._state(), root)
 
 
 def _tensors(output: Any) -> Iterator[Tensor]:
