@@ -29,6 +29,9 @@ nb_custom_formats = {".py": "showing.notebooks.as_notebook"}
 # A notebook runs once for each state of the package; its results are kept between builds.
 _SOURCE = hashlib.sha256(b"".join(
     path.read_bytes() for path in sorted((HERE.parent / "src").rglob("*.py")))).hexdigest()[:12]
+# What the entries of the reference are made from, beside the package.
+_MAKERS = [HERE / "differences.md", *sorted((HERE / "_extensions" / "reference").glob("*.*"))]
+reference_of = _SOURCE + hashlib.sha256(b"".join(path.read_bytes() for path in _MAKERS)).hexdigest()[:12]
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(HERE / "_build" / f"executed-{_SOURCE}")
 nb_execution_raise_on_error = True

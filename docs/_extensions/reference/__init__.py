@@ -24,7 +24,7 @@ from sphinx.util.docutils import SphinxDirective
 from reference import classes, differences, sources, statements
 from reference.entries import Writer, is_twin, operators_of
 from reference.groups import grouped
-from reference.namespaces import FAMILIES, NAMESPACES, PACKAGE, Member, family, members
+from reference.namespaces import FAMILIES, NAMESPACES, Member, family, members
 
 
 def home(member: Member) -> str:
@@ -45,26 +45,16 @@ def chosen(path: str, part: str = "") -> list[Member]:
     return [member for member in found if family(member, home(member)) == part] if part else found
 
 
-class _Made(SphinxDirective):
-    """A directive whose content changes with the package."""
-
-    required_arguments = 1
-
-    def note(self) -> None:
-        for file in (differences.PAGE, *PACKAGE.rglob("*.py"), *Path(__file__).parent.glob("*.py")):
-            self.env.note_dependency(file)
-
-
-class Reference(_Made):
+class Reference(SphinxDirective):
     """The list of a namespace, and the entries of what has no page of its own."""
 
+    required_arguments = 1
     optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         path, part = self.arguments[0], self.arguments[1] if len(self.arguments) > 1 else ""
         if path not in NAMESPACES or (part and part not in FAMILIES):
             raise self.error(f"no namespace {path!r} with a family {part!r}")
-        self.note()
         write = Writer(self.env)
         return [*self.groups(write, path, part)]
 
@@ -89,12 +79,13 @@ def section(path: str, title: str, content: list[nodes.Node]) -> nodes.section:
     return nodes.section("", nodes.title("", title), *content, ids=[anchor], names=[anchor])
 
 
-class Class(_Made):
+class Class(SphinxDirective):
     """The entry of one class, on its page."""
+
+    required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         member = classes.classes()[self.arguments[0]]
-        self.note()
         return [Writer(self.env).entry(member)]
 
 
@@ -119,6 +110,7 @@ def _after_building(app: Sphinx, error: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_config_value("reference_of", "", "env")     # the state of what the entries are made of
     app.add_directive("reference", Reference)
     app.add_directive("class-entry", Class)
     app.connect("builder-inited", _before_building)

@@ -126,8 +126,9 @@ def shown(lines: Iterable[str], seed: int, package: Any = retrograd) -> list[tup
         package.manual_seed(seed)
         for line in lines:
             printed = io.StringIO()
+            (statement,) = ast.parse(line).body          # a prompt takes one statement
             with contextlib.redirect_stdout(printed):
-                if isinstance(ast.parse(line).body[0], ast.Expr):
+                if isinstance(statement, ast.Expr):
                     value = eval(line, scope)
                     said = "" if value is None else repr(value)
                 else:
