@@ -44,6 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "site: reads the built documentation, which is built while other tests run")
     config.addinivalue_line("markers", "sampled(n): without --thorough, one of n cases runs, along diagonals")
     settings.load_profile(_extent(config))
     needing.complete = config.getoption("--complete")
@@ -76,8 +77,25 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep a part of the tests, which is the same each time. A test that is asked for by its name runs as a whole."""
-    if config.getoption("--thorough") or any("::" in argument for argument in config.args):
-        return
+    if not config.getoption("--thorough") and not any("::" in argument for argument in config.args):
+        _keep_part(config, items)
+    items.sort(key=_reads_site)
+
+
+def _reads_site(item: pytest.Item) -> bool:
+    return item.get_closest_marker("site") is not None
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Begin to build the documentation, if a test reads it. Building takes as long as many tests."""
+    readers = [item for item in session.items if _reads_site(item) and not needing.absent(*needing.needed(item))]
+    if readers and not session.config.getoption("collectonly"):
+        from showing import site
+
+        site.begin()
+
+
+def _keep_part(config: pytest.Config, items: list[pytest.Item]) -> None:
     tests = {name: _sampled([*group]) for name, group in groupby(items, lambda item: item.nodeid.partition("[")[0])}
     if config.getoption("--quick"):
         counts = cheap({name: len(cases) for name, cases in tests.items()}, costs())

@@ -41,29 +41,43 @@ def state() -> str:
     return digest.hexdigest()[:12]
 
 
-def built() -> Path:
-    """The folder of the HTML pages. Tests in several processes share one build; the first one makes it.
+def begin() -> Path:
+    """Begin to build the pages of the present state in a process of its own, unless one builds or has built them.
 
-    Raises AssertionError with the warnings of the build, if there are any.
+    Returns the folder that the process works in. The process ends with the file `log`.
     """
     folder = BUILT / state()
-    result, log = folder / "html", folder / "log"
+    if (folder / "builder").exists() and not (folder / "log").exists() and not _lives(folder):
+        shutil.rmtree(folder, ignore_errors=True)          # the process was killed
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
-        _wait_for(log)
-    else:
-        for old in BUILT.iterdir():
-            if old != folder:
-                shutil.rmtree(old, ignore_errors=True)
-        said = build(DOCS, result, folder / "doctrees")
-        (folder / "partial").write_text(said, encoding="utf-8")
-        os.replace(folder / "partial", log)
-    said = log.read_text(encoding="utf-8")
+        return folder
+    for old in BUILT.iterdir():
+        if old != folder:
+            shutil.rmtree(old, ignore_errors=True)
+    process = subprocess.Popen([sys.executable, "-m", "showing.site", str(folder)], cwd=ROOT / "tests",
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    _replace(folder / "builder", str(process.pid))
+    _begun.append(process)
+    return folder
+
+
+_begun: list[subprocess.Popen[bytes]] = []                 # else Python warns of a process that nobody waits for
+
+
+def built() -> Path:
+    """The folder of the HTML pages. Tests in several processes share one build.
+
+    Raises AssertionError with the warnings of the build, if there are any.
+    """
+    folder = begin()
+    _wait_for(folder)
+    said = (folder / "log").read_text(encoding="utf-8")
     if said:
         shutil.rmtree(folder, ignore_errors=True)          # so that the next test builds again
     assert not said, said
-    return result
+    return folder / "html"
 
 
 def build(source: Path, result: Path, cache: Path) -> str:
@@ -76,11 +90,26 @@ def build(source: Path, result: Path, cache: Path) -> str:
     return "" if ran.returncode == 0 else ran.stderr or f"sphinx ended with the status {ran.returncode}"
 
 
-def _wait_for(log: Path) -> None:
+def _replace(file: Path, text: str) -> None:
+    """Write a file of which no process sees a part."""
+    partial = file.with_suffix(".partial")
+    partial.write_text(text, encoding="utf-8")
+    os.replace(partial, file)
+
+
+def _lives(folder: Path) -> bool:
+    try:
+        os.kill(int((folder / "builder").read_text(encoding="utf-8")), 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _wait_for(folder: Path) -> None:
     end = time.monotonic() + LONGEST
-    while not log.exists():
+    while not (folder / "log").exists():
         if time.monotonic() > end:
-            raise AssertionError(f"another process has not built the documentation: remove {log.parent}")
+            raise AssertionError(f"another process has not built the documentation: remove {folder}")
         time.sleep(0.2)
 
 
@@ -177,3 +206,8 @@ def poor_pages(found: dict[str, Page]) -> Iterator[str]:
         if any(below > above + 1 for above, below in zip(page.headings, page.headings[1:])):
             yield f"{path}: a level of headings is left out: {page.headings}"
         yield from (f"{path}: the picture {name} has no text" for name in page.unnamed)
+
+
+if __name__ == "__main__":
+    FOLDER = Path(sys.argv[1])
+    _replace(FOLDER / "log", build(DOCS, FOLDER / "html", FOLDER / "doctrees"))

@@ -16,7 +16,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 from needing import needs
 from showing import browsers, site
 
-pytestmark = needs("chromium", "chromedriver")
+pytestmark = [needs("chromium", "chromedriver"), pytest.mark.site]
 
 READ = ("index.html", "learn/index.html", "use/index.html", "use/installing.html", "reference/index.html",
         "errors.html", "differences.html",

@@ -15,7 +15,7 @@ if missing := absent(*DOCS):
 
 from showing import pages, site
 
-pytestmark = needs(*DOCS)
+pytestmark = [needs(*DOCS), pytest.mark.site]
 
 
 @pytest.fixture(scope="module")

@@ -25,6 +25,7 @@ def cases(entries: Sequence[Entry]) -> list[Any]:
 CASES = cases([entry for entry in TABLE if entry.name not in WITHOUT_TANGENT])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("entry", "dtype"), CASES)
 def test_tangents(entry: Entry, dtype: str) -> None:
     tangents_are_transposed_gradients(entry, dtype)
