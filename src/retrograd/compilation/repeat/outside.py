@@ -15,14 +15,12 @@ from ...foundations.dtypes import Array
 from ...foundations.errors import noted
 from ...foundations.modes import local, tape
 from ...graph import versions
-from ...graph.faults import second_pass, type_text
+from ...graph.faults import modified, origin, second_pass
 from ...graph.hooks import USER_HOOKS, Hooks
 from ...graph.node import RELEASED, OtherNode, Output
 from ...kernels.layout import empty_strided, steps
 from ...tensors.state.base import plain
 from .second_passes import SecondPasses
-
-_INSTEAD = "write to a clone, or use the operation that returns a new tensor"
 
 
 class ResultHooks(Hooks):
@@ -96,12 +94,7 @@ class CompiledFunctionBackward(OtherNode):
             return self._recorded(cotangents, walk)
         for array, count in self.seen:
             if versions.count(array) != count:
-                raise noted(
-                    RuntimeError(
-                        "one of the variables needed for gradient computation has been modified by an inplace "
-                        f"operation: [{type_text(array)} {list(array.shape)}] is at version {versions.count(array)}; "
-                        f"expected version {count} instead."),
-                    because="a compiled function reads the variable again in its backward pass", instead=_INSTEAD)
+                raise modified(self, array, origin(self, array, None))
         recorder = walk.recorder
         if recorder is not None:                         # the graph may cross a level; the plan computes with arrays
             cotangents = [None if g is None else recorder.array(g) for g in cotangents]
@@ -127,11 +120,9 @@ class CompiledFunctionBackward(OtherNode):
                         "reads",
                 instead="call the function itself, without torch.compile, or compile the whole function that takes the "
                         "gradients")
-        if second.is_stale(self.number):
-            raise noted(
-                RuntimeError("one of the variables needed for gradient computation has been modified by an inplace "
-                             "operation"),
-                because="a compiled function reads the variable again for gradients of gradients", instead=_INSTEAD)
+        stale = second.stale(self.number)
+        if stale is not None:
+            raise modified(self, stale, origin(self, stale, None))
         if self.frees and not walk.keep:
             self.saved, self.second = RELEASED, None
         return second.gradients(self, cotangents, walk)

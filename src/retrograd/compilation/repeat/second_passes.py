@@ -152,9 +152,9 @@ class SecondPass:
     def __init__(self, of: SecondPasses, given: list[Array]) -> None:
         self.of, self.given = of, given
 
-    def is_stale(self, number: int) -> bool:
-        """Whether something that the call has read was written to since its node, with this number, was made."""
-        return any([versions.written_since(array, number) for array in (*self.given, *self.of.read)])
+    def stale(self, number: int) -> Array | None:
+        """What the call has read and was written to since its node, with this number, was made; None if nothing was."""
+        return next((array for array in (*self.given, *self.of.read) if versions.written_since(array, number)), None)
 
     def gradients(self, node: Any, cotangents: list[Any], walk: Any) -> list[Any]:
         """The gradients along the edges of a node, by the pass that the program itself would run."""
