@@ -50,6 +50,8 @@ def into(out: Any, name: str, asks: Any, function: Callable[..., Any], args: tup
     for target in outs:
         if target._grad_meta is not None:
             refuse_inference(target._grad_meta)
+    if facts.dtype is not None:
+        _check_dtype(name, facts, 0, facts.dtype, outs[0]._array.dtype)
     making = facts.typed and facts.gradient in (CONSTANT, RESIZED)      # the function makes tensors and takes none
     require = options.pop("requires_grad", False if making else None)
     results = _computed(name, facts, function, args, options, outs)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 # Messages about a wrong dtype. {result} and {out} are PyTorch's names of the types, {c_result} and {c_out} the names in
 # C++.
 UNCASTABLE = "result type {result} can't be cast to the desired output type {out}"
@@ -39,6 +41,7 @@ class Rule(NamedTuple):
 
     uncastable: str = UNCASTABLE   # the error if `out` cannot hold the result; "" for none
     exact: tuple[str, ...] = ("",)  # the error if its dtype differs, for each output or for all; "" for none
+    dtype: np.dtype[Any] | None = None      # of every result, which is compared before anything is computed; or unknown
     bytes_too: bool = False         # accepts uint8 for any result
     error: type[Exception] = RuntimeError
     kernel: tuple[str, str] = ("", "biufc")     # a kernel, and the kinds of dtypes that it implements

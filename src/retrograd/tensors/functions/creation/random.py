@@ -191,7 +191,7 @@ def bernoulli(input: TensorBase, p: float | None = None, *, generator: Generator
 
 @public(
     "multinomial(Tensor input, int num_samples, bool replacement=False, *, Generator generator=None, Tensor out=None)",
-    out=rule(exact="multinomial expects Long tensor out, got: {out}", gradient=UNASKED, notice=""),
+    out=rule(exact="multinomial expects Long tensor out, got: {out}", dtype=I64, gradient=UNASKED, notice=""),
     strict=True, method=True)
 def multinomial(input: TensorBase, num_samples: int, replacement: bool = False, *,
                 generator: Generator | None = None) -> TensorBase:
