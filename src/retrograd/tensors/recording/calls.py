@@ -30,8 +30,9 @@ from .joins import joining, joins
 from .nodes import choosing, class_of, keeping, look_after_converted, new_node
 from .operands import NUMBERS, Bound, common, explained, floating, leaves, operand, scalar, schemas_of
 from .out_rules import ELEMENTWISE
-from .overriding import cast_by_autocast, handled
+from .overriding import cast_by_autocast
 from .public_facts import recorded_as
+from .unusual import ABSENT, overridden, signature, unusual
 from .views import parts_of, taken_again, viewing
 
 _new = object.__new__
@@ -61,6 +62,7 @@ def recorded(op: Op, *, dunder: str = "", out: Any = ..., bound: str = "") -> Ca
             plain_call: Any = recorded(op) if bound else call
             rule = plain_call.public.out if bound else ELEMENTWISE
             recorded_as(call, schemas_of(op), rule, plain_call, partial(_method, op))
+            call.__signature__ = signature(schemas_of(op), op.arity)
         call = _calls.setdefault((op, dunder, bound), call)
     if out is not ...:
         call.public.out = out  # type: ignore[attr-defined]
@@ -87,16 +89,6 @@ class _Calls(dict[Op, Callable[..., Any]]):
 CALLS = _Calls()
 
 
-def _handled(call: Any, args: tuple[Any, ...]) -> Any:
-    """The result that a mode or an operand's class gives to a call; UNHANDLED if none of them handles calls."""
-    if not call.method:
-        return handled(call, args, {})
-    try:
-        return handled(getattr(DISPATCH.tensor, call.method), args, {})
-    except TypeError:
-        return NotImplemented
-
-
 def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
     kernel, chosen, recordable = op.kernel, op.domain not in ("promote", "as given"), bool(op.steps)
     keep_x, keep_out = keeping(op, 1) or (False, False)
@@ -110,12 +102,12 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
 
     node_type = first
 
-    def call(input: Any, *, out: Any = None) -> Any:
-        if out is not None:
-            return call.public.call((input,), {"out": out})  # type: ignore[attr-defined]
+    def call(input: Any = ABSENT, *rest: Any, out: Any = None) -> Any:
+        if rest or out is not None:
+            return unusual(call, (input, *rest), out, bool(rest))
         if type(input) is not DISPATCH.plain:
             if type(input) not in DISPATCH.inert:
-                result = _handled(call, (input,))
+                result = overridden(call, (input,))
                 if result is not UNHANDLED:
                     return result
             input = operand(op, 0, input, None, otherwise)
@@ -177,19 +169,19 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
 
     node_type = first
 
-    def call(input: Any, other: Any, *, out: Any = None) -> Any:
-        if out is not None:
-            return call.public.call((input, other), {"out": out})  # type: ignore[attr-defined]
+    def call(input: Any = ABSENT, other: Any = ABSENT, *rest: Any, out: Any = None) -> Any:
+        if rest or out is not None:
+            return unusual(call, (input, other, *rest), out, bool(rest))
         plain = DISPATCH.plain
         if type(input) is not plain:
             if type(input) not in DISPATCH.inert:
-                result = _handled(call, (input, other))
+                result = overridden(call, (input, other))
                 if result is not UNHANDLED:
                     return result
             input = operand(op, 0, input, other, otherwise)
         if type(other) is not plain:
             if type(other) not in DISPATCH.inert:
-                result = _handled(call, (input, other))
+                result = overridden(call, (input, other))
                 if result is not UNHANDLED:
                     return result
             if type(other) in NUMBERS and isinstance(input, TensorBase):

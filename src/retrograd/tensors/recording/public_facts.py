@@ -26,8 +26,9 @@ from . import out as _out, overriding
 from .overriding import handled
 
 # The files whose frames may stand between a program and the public function that it calls.
-_PASSED = (ENTRIES, overriding.__file__, _out.__file__, os.path.join(PACKAGE, "nn", "modules", ""),
-           os.path.join(PACKAGE, "nn", "functional", ""), os.path.join(PACKAGE, "tensors", "face", "numpy_protocol.py"))
+_PASSED = (ENTRIES, overriding.__file__, _out.__file__, *[os.path.join(PACKAGE, *path.split("/")) for path in (
+    "tensors/recording/calls.py", "tensors/recording/unusual.py", "tensors/face/numpy_protocol.py", "nn/modules/",
+    "nn/functional/")])
 _NOTHING: set[tuple[Any, ...]] = set()
 # A rule for `out=`, or a function that chooses one by the arguments.
 OutRule = Any
