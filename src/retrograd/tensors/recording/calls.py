@@ -62,7 +62,6 @@ def recorded(op: Op, *, dunder: str = "", out: Any = ..., bound: str = "") -> Ca
             plain_call: Any = recorded(op) if bound else call
             rule = plain_call.public.out if bound else ELEMENTWISE
             recorded_as(call, schemas_of(op), rule, plain_call, partial(_method, op))
-            call.__signature__ = signature(schemas_of(op), op.arity)
         call = _calls.setdefault((op, dunder, bound), call)
     if out is not ...:
         call.public.out = out  # type: ignore[attr-defined]
@@ -77,6 +76,8 @@ def _describe(call: Any, op: Op, dunder: str) -> None:
     call.__name__ = call.__qualname__ = dunder if dunder.startswith("__") else op.name
     call.method = dunder
     call.__doc__ = f"`{op.name}`, element by element." if op.short else op.kernel.__doc__
+    if op.short:
+        call.__signature__ = signature(() if dunder else schemas_of(op), op.arity)
 
 
 class _Calls(dict[Op, Callable[..., Any]]):

@@ -138,8 +138,6 @@ class Public:
                 self.check(args, kwargs)
             named = self.named(kwargs)
             if self.out is None or "out" not in named:
-                if self.body is self.entry and "out" in named:
-                    raise TypeError(f"{self.body.__qualname__}() got an unexpected keyword argument 'out'")
                 return self.body(*args, **named)
             out = named.pop("out")
             if out is None:

@@ -31,6 +31,8 @@ def unusual(call: Any, args: tuple[Any, ...], out: Any, many: bool) -> Any:
     """
     facts, named = getattr(call, "public", None), {} if out is None else {"out": out}
     if facts is not None and not (many or facts.bound or _lacks(args)):
+        if facts.out is None:
+            raise TypeError(f"{call.__name__}() got an unexpected keyword argument 'out'")
         return facts.call(args, named)
     given = tuple([x for x in args if x is not ABSENT])
     wrong = None if facts is None else facts.refused(given, named)
