@@ -357,11 +357,6 @@ def type_(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
     return to(self, dtype)
 
 
-@sparse("new_tensor")
-def new_tensor(self: Any, data: Any, **options: Any) -> Any:
-    return METHODS["new_tensor"](plain(self._array.values), data, **options)
-
-
 @sparse("tensor")
 def tensor(data: Any, *args: Any, dtype: torch_dtype | None = None, device: DeviceLike | None = None,
            requires_grad: bool = False, pin_memory: bool = False) -> Any:

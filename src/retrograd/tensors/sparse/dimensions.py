@@ -96,7 +96,8 @@ def setitem(self: Any, index: Any, value: Any) -> NoReturn:
 
 @sparse("unbind", "__iter__")
 def unbind(input: Any, dim: int = 0) -> Any:
-    return tuple(select(input, dim, i) for i in range(input._array.shape[dim]))
+    axis, = axes_of(dim, input._array.ndim)
+    return tuple(select(input, axis, i) for i in range(input._array.shape[axis]))
 
 
 @sparse("narrow_copy")

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from functools import partial
 from typing import Any
 
@@ -53,6 +54,17 @@ class SparseMethods(OtherArrayMethods):
     def is_sparse_csr(self) -> bool:
         """Whether the layout is `torch.sparse_csr`."""
         return layout_of(self._array) is options.sparse_csr
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of a dense tensor of this size. Raises RuntimeError for `torch.sparse_coo`."""
+        array = self._array
+        if isinstance(array, Coo):
+            raise RuntimeError("nbytes is not defined for sparse tensors.  If you want the size of the constituent "
+                               "tensors, add the nbytes of the indices and values.  If you want the size of the  "
+                               "equivalent dense tensor, multiply numel() by element_size()")
+        itemsize: int = array.dtype.itemsize
+        return math.prod(array.shape) * itemsize
 
     @property
     def T(self) -> Any:
@@ -138,15 +150,29 @@ def dispatch(function: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
     found = next((x for x in flat((*args, *kwargs.values())) if isinstance(x, SparseMethods)), None)
     if found is None or getattr(function, "__module__", "") == _NAMESPACE:
         return UNHANDLED
+    try:
+        return _result(function, args, kwargs, found._array.backend)
+    except Exception:
+        public = getattr(function, "public", None)
+        wrong = None if public is None else public.refused(args, kwargs)
+        if wrong is None:
+            raise
+    raise wrong
+
+
+def _result(function: Any, args: tuple[Any, ...], kwargs: Any, backend: str) -> Any:
     name: str = function.__name__
     body = TABLE.get(name)
     if body is not None:
-        return body(*args, **kwargs)
+        result = body(*args, **kwargs)
+        if result is NotImplemented and not name.startswith("__"):
+            raise TypeError(f"{name}() takes no such arguments")
+        return result
     if name in AS_THEY_ARE or name in ("__get__", "__set__", "__delete__"):
         return UNHANDLED
     if name.endswith("_") and name[:-1] in TABLE and isinstance(args[0], SparseMethods):
         return write(args[0], TABLE[name[:-1]](*args, **kwargs))
-    raise unsupported(aten_name(name, args), found._array.backend)
+    raise unsupported(aten_name(name, args), backend)
 
 
 def begin() -> None:

@@ -19,7 +19,7 @@ from ...ops.reductions import sum_all, sum_dim
 from ..functions.linalg.matrix import mm as dense_mm
 from ..recording.public import METHODS
 from ..state.base import TensorBase, plain
-from .conversion import coo_of, to
+from .conversion import coo_of, kind_of, to
 from .dimensions import axes_of, t
 from .recording import TABLE, is_sparse, record, sparse, write
 
@@ -57,6 +57,9 @@ def power(input: TensorBase, exponent: Any = 2) -> Any:
 
 # Sums, products, quotients
 
+_OPERANDS: tuple[type[Any], ...] = (TensorBase, int, float, complex, np.ndarray, np.generic)
+
+
 def _refuse_dense(name: str, a: Any, b: Any) -> None:
     """Raises RuntimeError for a sparse tensor plus a dense one, which PyTorch adds only in the other order."""
     if is_sparse(a) and isinstance(a._array, Coo) and not is_sparse(b):
@@ -89,13 +92,15 @@ def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
 
 @sparse("mul", "multiply", "__mul__", "__rmul__")
 def multiply(input: TensorBase, other: Any) -> Any:
-    if not isinstance(other, (TensorBase, int, float, complex, np.ndarray, np.generic)):
+    if not isinstance(other, _OPERANDS):
         return NotImplemented
     return record(arithmetic.mul, input, other)
 
 
 @sparse("div", "divide", "true_divide", "__truediv__")
-def divide(input: TensorBase, other: Any, *, rounding_mode: Any = None) -> Any:
+def divide(input: Any, other: Any, *, rounding_mode: Any = None) -> Any:
+    if not isinstance(other, _OPERANDS):
+        return NotImplemented
     if not is_sparse(input):
         raise unsupported("div.Tensor", "SparseCPU")
     if is_sparse(other) or (isinstance(other, TensorBase) and other._array.ndim):
@@ -122,7 +127,9 @@ def reciprocal(input: Any, other: Any = None) -> NoReturn:
 # In place
 
 @sparse("add_", "__iadd__")
-def add_(self: TensorBase, other: TensorBase, *, alpha: Any = 1) -> Any:
+def add_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
+    if isinstance(self._array, Compressed) and not is_sparse(other):
+        raise RuntimeError("Sparse CSR tensors do not have is_contiguous")
     if is_sparse(self):
         return write(self, add(self, other, alpha=alpha))
     result = add(self, other, alpha=alpha)
@@ -131,12 +138,16 @@ def add_(self: TensorBase, other: TensorBase, *, alpha: Any = 1) -> Any:
 
 @sparse("sub_", "subtract_", "__isub__")
 def sub_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
+    if isinstance(self._array, Compressed) and not is_sparse(other):
+        raise RuntimeError(f"unsupported tensor layout: {kind_of(self)}")
     return add_(self, other, alpha=-alpha)
 
 
 @sparse("mul_", "__imul__", "multiply_")
 def mul_(self: Any, other: Any) -> Any:
     result = multiply(self, other)
+    if result is NotImplemented:
+        raise TypeError(f"mul_(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
     if is_sparse(self):
         held = self._array.values
         write(self, result)
@@ -150,7 +161,10 @@ def mul_(self: Any, other: Any) -> Any:
 
 @sparse("div_", "__itruediv__", "divide_", "true_divide_")
 def div_(self: Any, other: Any, *, rounding_mode: Any = None) -> Any:
-    return write(self, divide(self, other, rounding_mode=rounding_mode))
+    quotient = divide(self, other, rounding_mode=rounding_mode)
+    if quotient is NotImplemented:
+        raise TypeError(f"div_(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
+    return write(self, quotient)
 
 
 # Products of matrices
@@ -182,7 +196,12 @@ def bmm(input: Any, mat2: Any) -> Any:
     return record(matrix.bmm, input, mat2)
 
 
-@sparse("matmul", "__matmul__", "__rmatmul__")
+@sparse("__rmatmul__")
+def rmatmul(input: Any, other: Any) -> Any:
+    return matmul(other, input) if isinstance(other, TensorBase) else NotImplemented
+
+
+@sparse("matmul", "__matmul__")
 def matmul(input: TensorBase, other: TensorBase) -> Any:
     dims = input._array.ndim, other._array.ndim
     if dims == (2, 2):
@@ -252,7 +271,13 @@ def hspmm(mat1: TensorBase, mat2: TensorBase, *, out: Any = None) -> Any:
 
 
 @sparse("smm")
-def smm(input: TensorBase, mat2: TensorBase) -> Any:
+def smm(input: Any, mat2: Any) -> Any:
+    if isinstance(input._array, Compressed):
+        raise RuntimeError("torch.empty: Only batched sparse compressed (non-block) tensors are supported, but got "
+                           "size [0]")
+    for place, x in ((2, input), (3, mat2)):
+        if x._array.ndim != 2:
+            raise RuntimeError(f"sspaddmm: Argument #{place}: matrices expected, got {x._array.ndim}D tensor")
     zeros = TABLE["sparse_coo_tensor"]((input._array.shape[0], mat2._array.shape[1]), dtype=input.dtype)
     return record(ops.sspaddmm, zeros, input, mat2, 0, 1)
 

@@ -5,15 +5,26 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from ...foundations.devices import DeviceLike
-from ...foundations.dtypes import Shape
+from ...foundations.dtypes import Shape, float64
 from ...foundations.errors import noted
 from ...kernels.sparse import blocks, compressed, coordinates
 from ...kernels.sparse.arrays import Blocks, Compressed, Coo, SparseLike, unsupported
 from ..arguments.dims import kind_of as name_of
 from ..arguments.size import Size
-from ..state.base import TensorBase, requires
+from ..functions.creation.creation import tensor, warn_of_copy
+from ..recording.public import METHODS
+from ..state.base import TensorBase, as_leaf, plain, requires
 from .construction import empty, sparse_coo_tensor
-from .conversion import clone, coo_of, dense_dim as dense_dims, kind_of, sparse_dim as sparse_dims, zeros_like
+from .conversion import (
+    clone,
+    coo_of,
+    dense_dim as dense_dims,
+    detach,
+    kind_of,
+    sparse_dim as sparse_dims,
+    to,
+    zeros_like,
+)
 from .recording import is_sparse, sparse, write
 
 
@@ -21,6 +32,19 @@ from .recording import is_sparse, sparse, write
 def numpy(self: Any, *args: Any, **options: Any) -> NoReturn:
     name = "Sparse" if isinstance(self._array, Coo) else kind_of(self)
     raise TypeError(f"can't convert {name} layout tensor to numpy. Use Tensor.to_dense() first.")
+
+
+@sparse("new_tensor")
+def new_tensor(self: Any, data: Any, **options: Any) -> Any:
+    if isinstance(self._array, Compressed):
+        raise noted(
+            RuntimeError(f"Cannot map DispatchKey {kind_of(self)}CPU to a unique layout."),
+            instead="use torch.tensor(data, dtype=x.dtype)")
+    if is_sparse(data):
+        warn_of_copy("tensor.new_tensor")
+        found = to(clone(detach(data)), dtype=options.get("dtype") or self.dtype)
+        return as_leaf(found, options.get("requires_grad", False))
+    return METHODS["new_tensor"](plain(self._array.values), data, **options)
 
 
 @sparse("new")
@@ -119,6 +143,15 @@ def compressed_or_coo(array: SparseLike) -> Coo:
 
 @sparse("copy_")
 def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
+    if isinstance(src, (int, float, complex)):
+        src = tensor(src, dtype=float64 if isinstance(src, float) else None)
+    if not isinstance(src, TensorBase):
+        raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
+    if isinstance(self._array, Compressed) and kind_of(self) != kind_of(src):
+        raise noted(
+            RuntimeError("torch.copy_: copy of sparse compressed tensors having different layouts is not supported. "
+                         f"self layout is {kind_of(self)} and src layout is {kind_of(src)}"),
+            instead="convert one of the two tensors to the layout of the other")
     if is_sparse(self) != is_sparse(src):
         raise noted(
             RuntimeError("copy_() between dense and sparse Tensors is not implemented! Found self type = "
@@ -173,6 +206,9 @@ def sparse_resize_and_clear_(self: Any, size: Any, sparse_dim: int, dense_dim: i
 
 @sparse("resize_as_sparse_")
 def resize_as_sparse_(self: TensorBase, other: TensorBase) -> Any:
+    if not isinstance(other, TensorBase):
+        raise TypeError("resize_as_sparse_(): argument 'the_template' (position 1) must be Tensor, not "
+                        f"{type(other).__name__}")
     return sparse_resize_(self, other._array.shape, sparse_dims(other), dense_dims(other))
 
 

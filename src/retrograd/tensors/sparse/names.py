@@ -14,7 +14,7 @@ AS_THEY_ARE = frozenset((
     "is_shared", "is_signed", "is_tensor", "ndimension", "nelement", "numel", "register_hook",
     "register_post_accumulate_grad_hook", "requires_grad_", "result_type", "retain_grad", "size", "share_memory_",
     "type_as", "typename", "pin_memory", "is_pinned", "can_cast", "promote_types", "as_subclass", "float", "double",
-    "half", "int", "long", "short", "char", "byte", "bool", "cfloat", "cdouble", "tensor_split", "unflatten",
+    "half", "int", "long", "short", "char", "byte", "bool", "cfloat", "cdouble", "unflatten",
     "softmin"))
 
 _OF_TENSORS = ("eq", "ne", "lt", "le", "gt", "ge", "bitwise_and", "bitwise_or", "bitwise_xor")
@@ -27,10 +27,11 @@ _ATEN = {
     "allclose": "eq.Tensor", "isclose": "eq.Tensor", "where": "where.self", "fill_": "fill_.Scalar",
     "ones_like": "fill_.Scalar", "full_like": "fill_.Scalar", "masked_fill": "masked_fill.Scalar",
     "masked_fill_": "masked_fill_.Scalar", "vector_norm": "linalg_vector_norm", "split": "as_strided",
-    "chunk": "as_strided", "unbind": "as_strided", "diagonal": "as_strided", "std": "std.correction",
-    "var": "var.correction", "sort": "sort.stable", "count_nonzero": "count_nonzero.dim_IntList",
-    "logical_not": "logical_not.out", "isfinite": "ne.Scalar", "diag": "diagonal_copy", "rand_like": "uniform_",
-    "randn_like": "normal_", "inverse": "linalg_inv_ex", "svd": "_linalg_svd", "dropout": "bernoulli_.float",
+    "chunk": "as_strided", "tensor_split": "as_strided", "unbind": "as_strided", "diagonal": "as_strided",
+    "std": "std.correction", "var": "var.correction", "sort": "sort.stable",
+    "count_nonzero": "count_nonzero.dim_IntList", "logical_not": "logical_not.out", "isfinite": "ne.Scalar",
+    "diag": "diagonal_copy", "rand_like": "uniform_", "randn_like": "normal_", "inverse": "linalg_inv_ex",
+    "svd": "_linalg_svd", "dropout": "bernoulli_.float",
 }
 
 
