@@ -63,8 +63,8 @@ class SparseMethods(OtherArrayMethods):
             raise RuntimeError("nbytes is not defined for sparse tensors.  If you want the size of the constituent "
                                "tensors, add the nbytes of the indices and values.  If you want the size of the  "
                                "equivalent dense tensor, multiply numel() by element_size()")
-        itemsize: int = array.dtype.itemsize
-        return math.prod(array.shape) * itemsize
+        size: int = math.prod(array.shape) * array.dtype.itemsize
+        return size
 
     @property
     def T(self) -> Any:
