@@ -74,7 +74,7 @@ def storage_offset(self: TensorBase) -> int:
 
 
 @public(method=True)
-def is_contiguous(self: TensorBase, memory_format: Any = None) -> bool:
+def is_contiguous(self: TensorBase, *, memory_format: Any = None) -> bool:
     """Whether the elements lie in memory without gaps, row by row or in the order of `memory_format`."""
     array = self._array
     if memory_format is None:

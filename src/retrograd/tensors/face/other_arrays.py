@@ -13,6 +13,7 @@ from typing import Any
 
 from ..recording.overriding import disabled_torch_function_impl
 from ..state.base import plain_class
+from ..state.dispatch import DISPATCH
 from .copying import copy_of_leaf
 from .printing import parameter_text
 
@@ -45,8 +46,15 @@ class OtherArrayMethods:
 
 @cache
 def derived(methods: type[OtherArrayMethods], kind: type[Any]) -> type[Any]:
-    """The class with the methods of a kind of arrays, for a tensor that would be an instance of `kind` otherwise."""
+    """The class with the methods of a kind of arrays, for a tensor that would be an instance of `kind` otherwise.
+
+    A class of a program goes on handling calls.
+    """
     if issubclass(kind, methods):
         return kind
+    handler = getattr(kind.__torch_function__, "__func__", None)
+    own: dict[str, Any] = {}
+    if kind is not DISPATCH.tensor and handler is not None:
+        own["__torch_function__"] = classmethod(handler)
     return types.new_class(kind.__name__, (methods, kind), {}, lambda body: body.update(
-        __slots__=(), __module__=kind.__module__, __qualname__=kind.__qualname__, _plain_class=kind))
+        own, __slots__=(), __module__=kind.__module__, __qualname__=kind.__qualname__, _plain_class=kind))

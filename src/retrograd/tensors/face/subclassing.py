@@ -14,7 +14,8 @@ from ...foundations.errors import noted
 from ...ops.shape import alias
 from ..arguments.options import check_tensor
 from ..recording.calls import recorded
-from ..recording.overriding import disabled_torch_dispatch_impl, torch_function
+from ..recording.overriding import disabled_torch_dispatch_impl, passed_on, torch_function
+from ..recording.public import METHODS
 from ..state.base import TensorBase, meta_of, note_kind
 from ..state.dispatch import DISPATCH
 
@@ -42,10 +43,22 @@ def as_subclass(self: TensorBase, cls: type[S]) -> S:
     Named([3., 3.])
     """
     _check_class(cls)
-    view = _alias(self)
+    other = getattr(self._array, "face", None) is not None             # a sparse array, or one on the device `meta`
+    view = _alias_of_other(self) if other else _alias(self)
     result: Any = object.__new__(cls)
     result._array, result._edge, result._grad_meta = view._array, view._edge, view._grad_meta
+    if other:
+        note_kind(result)
     return result  # type: ignore[no-any-return]
+
+
+def _alias_of_other(tensor: Any) -> Any:
+    """A view of a whole tensor over an array of another kind. Raises PyTorch's errors for sparse tensors."""
+    if tensor.is_meta:
+        return passed_on(METHODS["view_as"], (tensor, tensor), {})
+    if tensor.is_sparse:
+        raise NotImplementedError("Cannot access storage of SparseTensorImpl")
+    raise RuntimeError("Sparse CSR tensors do not have strides")
 
 
 def leaf_of(cls: type[Any], array: Any, requires_grad: bool = False, inference: bool = False) -> Any:

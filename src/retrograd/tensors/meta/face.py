@@ -14,7 +14,7 @@ from ...foundations.modes import local
 from ...graph.versions import writing
 from ...kernels.layout import empty_strided, steps
 from ...kernels.meta import MetaArray, without_memory
-from ..arguments.options import element_type, shape_of
+from ..arguments.options import check_tensor, element_type, shape_of
 from ..face.data import incompatible
 from ..face.other_arrays import OtherArrayMethods, derived
 from ..face.printing import facts_text
@@ -75,6 +75,8 @@ class MetaMethods(OtherArrayMethods):
         """0, since there is no memory."""
         return 0
 
+    const_data_ptr = data_ptr
+
     def untyped_storage(self) -> MetaStorage:
         """The storage that has a size, but no memory."""
         return MetaStorage.of(self._array.base, self._array.nbytes)
@@ -95,6 +97,11 @@ class MetaMethods(OtherArrayMethods):
         """Give the tensor another size, row by row."""
         self._array = without_memory(shape_of("resize_", sizes), self._array.dtype)
         return self
+
+    def resize_as_(self, the_template: Any, *, memory_format: Any = None) -> Any:
+        """`resize_` to the size of another tensor."""
+        check_tensor("resize_as_", the_template, "the_template", 1)
+        return self.resize_(*the_template._array.shape)
 
     def storage(self) -> TypedStorage:
         """The storage that has a size, but no memory, as elements of the tensor's type."""
@@ -179,6 +186,8 @@ class MetaStorage(UntypedStorage):
     def data_ptr(self) -> int:
         """0, since there is no memory."""
         return 0
+
+    const_data_ptr = data_ptr
 
     def __getitem__(self, index: Any) -> NoReturn:
         raise NotImplementedError("Not available for 'meta' device type")

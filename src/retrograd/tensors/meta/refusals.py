@@ -17,7 +17,8 @@ _OF_NUMBERS = {
     "equal": "equal", "unique": "_unique2", "unique_consecutive": "unique_consecutive", "bincount": "bincount",
     "masked_select": "masked_select", "lstsq": "linalg_lstsq.out", "is_set_to": "is_set_to",
     "combinations": "masked_select", "histogram": "histogram.bin_ct", "to_sparse": "_to_sparse",
-    "to_sparse_csr": "_to_sparse_csr"}
+    "to_sparse_coo": "_to_sparse",
+    **{f"to_sparse_{layout}": f"_to_sparse_{layout}" for layout in ("csr", "csc", "bsr", "bsc")}}
 # Functions that take the first operand with memory and others without, and then leave the first as it is.
 LEAVING = frozenset(("add_", "sub_", "mul_", "div_", "logical_and_", "logical_or_", "logical_xor_"))
 

@@ -28,7 +28,8 @@ from .overriding import handled
 # The files whose frames may stand between a program and the public function that it calls.
 _PASSED = (ENTRIES, overriding.__file__, _out.__file__, *[os.path.join(PACKAGE, *path.split("/")) for path in (
     "tensors/recording/calls.py", "tensors/recording/unusual.py", "tensors/state/dispatch.py", "tensors/sparse/face.py",
-    "tensors/face/numpy_protocol.py", "nn/modules/", "nn/functional/")])
+    "tensors/meta/face.py", "tensors/face/numpy_protocol.py", "tensors/face/subclassing.py", "dispatch/handler.py",
+    "nn/modules/", "nn/functional/")])
 _NOTHING: set[tuple[Any, ...]] = set()
 # A rule for `out=`, or a function that chooses one by the arguments.
 OutRule = Any

@@ -275,6 +275,8 @@ def smm(input: Any, mat2: Any) -> Any:
     if isinstance(input._array, Compressed):
         raise RuntimeError("torch.empty: Only batched sparse compressed (non-block) tensors are supported, but got "
                            "size [0]")
+    if not is_sparse(input):
+        raise RuntimeError("tensor.sspaddmm(...) can only be called on sparse tensors")
     for place, x in ((2, input), (3, mat2)):
         if x._array.ndim != 2:
             raise RuntimeError(f"sspaddmm: Argument #{place}: matrices expected, got {x._array.ndim}D tensor")

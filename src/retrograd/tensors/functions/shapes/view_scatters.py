@@ -56,6 +56,8 @@ def slice_scatter(input: TensorBase, src: TensorBase, dim: int = 0, start: int |
 
 def range_of(input: TensorBase, dim: int, start: int | None, end: int | None, step: int) -> tuple[int, int, int, int]:
     """The axis, and start:end:step as numbers from 0 to its size. Raises RuntimeError if the step is not positive."""
+    if not input._array.ndim:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     axis = axis_of("slice", dim, input._array.ndim)
     if step <= 0:
         raise RuntimeError("slice step must be positive")
