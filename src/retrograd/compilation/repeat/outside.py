@@ -69,7 +69,7 @@ class CompiledFunctionBackward(OtherNode):
     guard has found. The node keeps none of the `leaves` alive.
     """
 
-    __slots__ = ("depends", "frees", "layouts", "outputs", "run", "second", "seen")
+    __slots__ = ("depends", "frees", "layouts", "outputs", "read", "run", "second")
     hooks_kind = ResultHooks
 
     def __init__(self, edges: tuple[Any, ...], backward: Backward, arrays: Sequence[Array], inputs: list[Any]) -> None:
@@ -79,8 +79,7 @@ class CompiledFunctionBackward(OtherNode):
         self.layouts, self.frees = backward.layouts, backward.frees
         self.saved = RELEASED if backward.run is None else [arrays[i] for i in backward.saved]
         self.second = None if second is None else second.of_call(inputs)
-        self.seen = [(array, versions.count(array))
-                     for array in (*[arrays[i] for i in backward.watched], *backward.fixed)]
+        self.read = [*[arrays[i] for i in backward.watched], *backward.fixed]
 
     def edge_to(self, index: int) -> Output:
         """The edge to one of the results."""
@@ -92,8 +91,8 @@ class CompiledFunctionBackward(OtherNode):
             raise second_pass(self)
         if walk.grad or local.thread.transform is not None:
             return self._recorded(cotangents, walk)
-        for array, count in self.seen:
-            if versions.count(array) != count:
+        for array in self.read:
+            if versions.written_since(array, self.number):
                 raise modified(self, array, origin(self, array, None))
         recorder = walk.recorder
         if recorder is not None:                         # the graph may cross a level; the plan computes with arrays

@@ -101,7 +101,7 @@ class MetaMethods(OtherArrayMethods):
     def resize_as_(self, the_template: Any, *, memory_format: Any = None) -> Any:
         """`resize_` to the size of another tensor."""
         check_tensor("resize_as_", the_template, "the_template", 1)
-        return self.resize_(*the_template._array.shape)
+        return self.resize_(*the_template._array.shape, memory_format=memory_format)
 
     def storage(self) -> TypedStorage:
         """The storage that has a size, but no memory, as elements of the tensor's type."""
@@ -186,8 +186,6 @@ class MetaStorage(UntypedStorage):
     def data_ptr(self) -> int:
         """0, since there is no memory."""
         return 0
-
-    const_data_ptr = data_ptr
 
     def __getitem__(self, index: Any) -> NoReturn:
         raise NotImplementedError("Not available for 'meta' device type")

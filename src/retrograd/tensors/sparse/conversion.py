@@ -361,6 +361,11 @@ def type_(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
 def tensor(data: Any, *args: Any, dtype: torch_dtype | None = None, device: DeviceLike | None = None,
            requires_grad: bool = False, pin_memory: bool = False) -> Any:
     warn_of_copy("torch.tensor")
+    return copied(data, dtype, requires_grad)
+
+
+def copied(data: Any, dtype: torch_dtype | None, requires_grad: bool) -> Any:
+    """A leaf with the numbers of a sparse tensor."""
     return as_leaf(to(clone(detach(data)), dtype=dtype), requires_grad)
 
 

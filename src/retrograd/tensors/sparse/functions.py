@@ -16,6 +16,7 @@ from ...ops.framework import Op
 from ...ops.linalg import matrix
 from ...ops.networks import activations
 from ...ops.reductions import sum_all, sum_dim
+from ..arguments.dims import not_a_tensor
 from ..functions.linalg.matrix import mm as dense_mm
 from ..recording.public import METHODS
 from ..state.base import TensorBase, plain
@@ -147,7 +148,7 @@ def sub_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
 def mul_(self: Any, other: Any) -> Any:
     result = multiply(self, other)
     if result is NotImplemented:
-        raise TypeError(f"mul_(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
+        raise not_a_tensor("mul_", other, "other", 1)
     if is_sparse(self):
         held = self._array.values
         write(self, result)
@@ -163,7 +164,7 @@ def mul_(self: Any, other: Any) -> Any:
 def div_(self: Any, other: Any, *, rounding_mode: Any = None) -> Any:
     quotient = divide(self, other, rounding_mode=rounding_mode)
     if quotient is NotImplemented:
-        raise TypeError(f"div_(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
+        raise not_a_tensor("div_", other, "other", 1)
     return write(self, quotient)
 
 

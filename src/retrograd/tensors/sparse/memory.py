@@ -10,19 +10,19 @@ from ...foundations.errors import noted
 from ...kernels.sparse import blocks, compressed, coordinates
 from ...kernels.sparse.arrays import Blocks, Compressed, Coo, SparseLike, unsupported
 from ..arguments.dims import kind_of as name_of
+from ..arguments.options import check_tensor
 from ..arguments.size import Size
 from ..functions.creation.creation import tensor, warn_of_copy
 from ..recording.public import METHODS
-from ..state.base import TensorBase, as_leaf, plain, requires
+from ..state.base import TensorBase, plain, requires
 from .construction import empty, sparse_coo_tensor
 from .conversion import (
     clone,
     coo_of,
+    copied,
     dense_dim as dense_dims,
-    detach,
     kind_of,
     sparse_dim as sparse_dims,
-    to,
     zeros_like,
 )
 from .recording import is_sparse, sparse, write
@@ -42,8 +42,7 @@ def new_tensor(self: Any, data: Any, **options: Any) -> Any:
             instead="use torch.tensor(data, dtype=x.dtype)")
     if is_sparse(data):
         warn_of_copy("tensor.new_tensor")
-        found = to(clone(detach(data)), dtype=options.get("dtype") or self.dtype)
-        return as_leaf(found, options.get("requires_grad", False))
+        return copied(data, options.get("dtype") or self.dtype, options.get("requires_grad", False))
     return METHODS["new_tensor"](plain(self._array.values), data, **options)
 
 
@@ -145,8 +144,7 @@ def compressed_or_coo(array: SparseLike) -> Coo:
 def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     if isinstance(src, (int, float, complex)):
         src = tensor(src, dtype=float64 if isinstance(src, float) else None)
-    if not isinstance(src, TensorBase):
-        raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
+    check_tensor("copy_", src, "other", 1)
     if isinstance(self._array, Compressed) and kind_of(self) != kind_of(src):
         raise noted(
             RuntimeError("torch.copy_: copy of sparse compressed tensors having different layouts is not supported. "
@@ -206,9 +204,7 @@ def sparse_resize_and_clear_(self: Any, size: Any, sparse_dim: int, dense_dim: i
 
 @sparse("resize_as_sparse_")
 def resize_as_sparse_(self: TensorBase, other: TensorBase) -> Any:
-    if not isinstance(other, TensorBase):
-        raise TypeError("resize_as_sparse_(): argument 'the_template' (position 1) must be Tensor, not "
-                        f"{type(other).__name__}")
+    check_tensor("resize_as_sparse_", other, "the_template", 1)
     return sparse_resize_(self, other._array.shape, sparse_dims(other), dense_dims(other))
 
 
