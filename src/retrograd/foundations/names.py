@@ -236,28 +236,47 @@ def _advice(space: str, name: str) -> str:
     return next((f": {said}" for pattern, said in remedies() if fnmatchcase(f"{space}.{name}", pattern)), "")
 
 
-@lru_cache(maxsize=16)  # programs ask again and again whether a module has a name
+@lru_cache(maxsize=256)  # programs ask again and again whether a module has a name
 def _nearest(space: str, name: str, names: frozenset[str], modules: bool) -> str:
-    spelled: dict[str, list[str]] = {}
-    for known in sorted((names | in_pytorch(space, modules)) - {name}):
-        if not known.startswith("_") or name.startswith("_"):
-            spelled.setdefault(known.casefold(), []).append(known)
-    found = [known for folded in near(name.casefold(), spelled) for known in spelled[folded]]
+    spelled = _spelled(names | in_pytorch(space, modules), name.startswith("_"))
+    others = [folded for folded, known in spelled.items() if known != [name]]
+    found = [known for folded in near(name.casefold(), others) for known in spelled[folded] if known != name]
     prefix = f"{space}." if modules else ""
     if found and found[0] not in names:
         return f"{prefix}{found[0]}, which only PyTorch has{_advice(space, found[0])}"
     return ", ".join([prefix + known for known in found if known in names])
 
 
+@lru_cache(maxsize=16)
+def _spelled(names: frozenset[str], private: bool) -> dict[str, list[str]]:
+    """Names by their spelling in small letters; those with an underscore in front only if `private`."""
+    spelled: dict[str, list[str]] = {}
+    for name in sorted(names):
+        if private or not name.startswith("_"):
+            spelled.setdefault(name.casefold(), []).append(name)
+    return spelled
+
+
 def near(name: str, names: Iterable[str]) -> list[str]:
     """Up to three of these names that a typing mistake may have turned into `name`, the nearest first."""
     import difflib
 
-    among = [*names]
+    # difflib would find the same without the names that share too few letters, in ten times the time.
+    letters, size = _letters(name), len(name)
+    among = [known for known in names if 2 * (letters & _letters(known)).bit_count() >= 0.66 * (size + len(known))]
     turned = [known for known in among if len(known) == len(name) < 6 and sorted(known) == sorted(name)]
     close = difflib.get_close_matches
     found = close(name, among, 3, 0.75) or sorted(close(name, among, 3, 0.66), key=lambda known: known[0] != name[0])
     return [*dict.fromkeys([*turned, *found])][:3]
+
+
+@cache
+def _letters(name: str) -> int:
+    """The letters of a name as bits of a number: two names share as many letters as their numbers share bits."""
+    counts = {letter: name.count(letter) for letter in name}
+    if not name.isascii() or max(counts.values(), default=0) > 8:
+        return -1                                            # which shares all
+    return sum([((1 << count) - 1) << 8 * ord(letter) for letter, count in counts.items()])
 
 
 @cache

@@ -77,6 +77,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.sampled(3)
 @starts
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faults_end_the_job(fault: str) -> None:

@@ -138,7 +138,8 @@ ADDRESSED = [entry for page in pages.ERRORS for entry in error_index.entries(pag
 
 def addresses(path: Path) -> Iterator[str]:
     """The entries that a module names in `noted(...)`, and the entries in tables of the module."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    text = path.read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(text)) if ADDRESS.search(text) else ():
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and ADDRESS.fullmatch(node.value):
             yield node.value
 

@@ -300,7 +300,7 @@ def measured(call: str) -> Any:
     return ast.literal_eval(done.stdout)
 
 
-@pytest.mark.parametrize(("anomalies", "steps"), [(False, 9_900), (True, 2_900)])
+@pytest.mark.parametrize(("anomalies", "steps"), [(False, 4_900), (True, 1_900)])
 def test_a_long_run_holds_what_a_short_one_held(anomalies: bool, steps: int) -> None:
     """Counted in blocks of Python's allocator, of which each array takes one: a leak of one a step would be thousands.
     Python itself holds up to some hundred blocks more or less.

@@ -16,7 +16,10 @@ def used() -> set[str]:
     """The names that other modules import from that of the thresholds, and use."""
     found = set()
     for path in SOURCE.rglob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        if "thresholds" not in text:
+            continue
+        tree = ast.parse(text)
         taken = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
                  and (node.module or "").endswith("thresholds") for alias in node.names}
         found |= taken & {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
+import random
 import re
 import subprocess
 import sys
@@ -13,10 +15,11 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from hypothesis import given, strategies as st
 
 import retrograd
 from retrograd.foundations import names, shells
-from retrograd.foundations.names import in_pytorch, instead, missing, nearest, remedies
+from retrograd.foundations.names import in_pytorch, instead, missing, near, nearest, remedies
 from retrograd.tensors.face.absent import _ABSENT
 
 SPACES = [*names._table()]
@@ -129,6 +132,19 @@ def test_the_nearest_names_answer_a_typing_mistake_alone() -> None:
     assert nearest("torch", "int_", ["int", "sin"]) == "int"
     assert nearest("torch.imagined", "SDG", ["SGD", "ASGD"]) == "SGD"         # two letters exchanged
     assert nearest("torch.imagined", "runn", ["trunc", "rand", "round"]) == "round, trunc"
+
+
+@given(st.text("abcdefgxyz_é", max_size=12), st.integers(0, 2**32))
+def test_near_is_what_difflib_finds(word: str, seed: int) -> None:
+    """Names with few letters in common are left out before. A part of the words are names with letters changed."""
+    names = sorted(in_pytorch("torch"))
+    draws = random.Random(seed)
+    for asked in (word, "".join(draws.sample(word, len(word))), draws.choice(names)[1:] + word[:2]):
+        close = difflib.get_close_matches(asked, names, 3, 0.75)
+        if close and len(asked) >= 6:
+            assert near(asked, names) == close
+        assert {*near(asked, names)} <= {*difflib.get_close_matches(asked, names, len(names), 0.66)} | {
+            name for name in names if sorted(name) == sorted(asked)}
 
 
 def test_a_file_of_a_package_is_no_name_that_only_pytorch_has() -> None:

@@ -264,7 +264,7 @@ IF_THE_GRADIENT_IS_THAT_OF_THE_VALUES = (
     operators_keep_what_their_kind_promises)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(5)                                    # the comparison with PyTorch takes all of them
 @each(CASES)
 def test_derivatives(case: Case) -> None:
     """All checks of an entry in one test: there are so many entries that tests by themselves cost as much as checks."""

@@ -168,7 +168,7 @@ def test_random_tables(seed: int) -> None:
 
 def test_the_index_has_the_tables_of_all_modules() -> None:
     """A table is in the index once its module is imported. `explain` imports every module that makes a table."""
-    package = Package(Path(torch.__file__).parent)
+    package = Package(Path(torch.__file__).parent, words="tables")
     making = {found.importer for found in package.imports if found.imported == "ops.tables"} - {"viz.facts"}
     done = subprocess.run([sys.executable, "-c", "import retrograd.viz.facts, sys; print(*sys.modules)"],
                           capture_output=True, text=True, check=True, timeout=120)
@@ -199,7 +199,7 @@ ASKING = {"autograd.profiler_recording", "tensors.recording.dependences", "compi
 
 def test_nothing_else_asks_for_the_name_of_an_operator() -> None:
     """Two operators may have one name."""
-    package = Package(Path(torch.__file__).parent)
+    package = Package(Path(torch.__file__).parent, words="op.name")
     found = {name for name, tree in package.trees.items() if any(map(asks_for_a_name, ast.walk(tree)))}
     assert found == ASKING
 
