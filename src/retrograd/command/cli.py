@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from retrograd import version
+from retrograd.foundations.names import near
 
 
 class Subcommand(NamedTuple):
@@ -74,7 +75,10 @@ def read(words: list[str]) -> tuple[ModuleType, argparse.Namespace]:
     """
     chosen = next((each for each in SUBCOMMANDS if words[:1] == [each.name]), None)
     if chosen is None:
-        overview().parse_args(words)
+        parser = overview()
+        if words and not words[0].startswith("-"):
+            parser.error(_no_command(words[0]))
+        parser.parse_args(words)
         raise AssertionError(words)  # the parser accepts only names in the table
     parser = parser_of(chosen)
     ours, the_programs = _split(parser, words[1:])
@@ -92,6 +96,16 @@ def overview() -> argparse.ArgumentParser:
     for each in SUBCOMMANDS:
         commands.add_parser(each.name, help=each.says)
     return parser
+
+
+def _no_command(word: str) -> str:
+    """What is said of a word in the place of a command: the nearest command, or how to run a program of this name."""
+    said = f"{word!r} is not a command"
+    if word.endswith(".py") or os.path.exists(word):
+        return f"{said}; to run a program: retrograd run {word}"
+    names = [each.name for each in SUBCOMMANDS]
+    close = near(word.casefold(), names)
+    return f"{said}; the nearest: {', '.join(close)}" if close else f"{said}; the commands: {', '.join(names)}"
 
 
 def parser_of(subcommand: Subcommand) -> argparse.ArgumentParser:

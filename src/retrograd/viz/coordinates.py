@@ -91,15 +91,16 @@ def _pulls(layers: Layers, offsets: Mapping[tuple[int, int], float]) -> tuple[_P
              for edge, path in enumerate(layers.edges) for upper, lower in pairwise(path)
              if rank_of[lower] == rank_of[upper] + 1]
     pairs.sort(key=lambda pair: rank_of[pair[1]], reverse=True)
-    depth, deepest = [0] * total, [0] * total            # of a place, and of the deepest place joined below it
+    # Of a place, and of the deepest place joined below it; of two as deep, a box before a point.
+    depth, deepest = [0] * total, [(0, False)] * total
     for upper, lower, _ in pairs:
-        deepest[upper] = max(deepest[upper], depth[lower] + 1)
-        depth[upper] = deepest[upper]
+        deepest[upper] = max(deepest[upper], (depth[lower] + 1, lower < layers.boxes))
+        depth[upper] = deepest[upper][0]
     above: _Pulls = [[] for _ in range(total)]
     below: _Pulls = [[] for _ in range(total)]
     for upper, lower, shift in pairs:
         weight = WEIGHTS["long" if upper >= layers.boxes and lower >= layers.boxes else
-                         "deepest" if depth[lower] + 1 == deepest[upper] else "other"]
+                         "deepest" if (depth[lower] + 1, lower < layers.boxes) == deepest[upper] else "other"]
         above[lower].append((upper, shift, weight))
         below[upper].append((lower, -shift, weight))
     return above, below

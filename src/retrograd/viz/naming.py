@@ -44,8 +44,7 @@ class Names:
             self._add(params, "")
         for root, prefix in prefixes.items():
             module = root.module()
-            if module is not None:
-                self._add(module, prefix)
+            self._add(root.parameters() if module is None else module, prefix)
         if frame is not None:
             self._add_variables(frame)
 
@@ -101,16 +100,15 @@ def _prefixes(roots: Sequence[Root], params: Any, variables: Mapping[str, Any]) 
     """
     inside = dict(_modules(params)) if isinstance(params, Module) else {}
     held = {id(value): name for name, value in reversed([*variables.items()]) if isinstance(value, Module)}
-    kinds = {id(module): root.kind for root in roots if (module := root.module()) is not None}
-    main = {id(module) for root in roots if (module := root.module()) is not None and [*module.parameters()]}
+    kinds = {root.key: root.kind for root in roots}
+    main = {root.key for root in roots if root.parameters()}
     prefixes: dict[Root, str] = {}
     for root in roots:
-        identity = id(root.module())
-        alike = [one for one, kind in kinds.items() if kind == root.kind]
-        number = alike.index(identity) + 1 if identity in alike else 1
-        other = held.get(identity) or (root.kind if number == 1 else f"{root.kind} {number}")
-        alone = len(kinds) == 1 or main == {identity}
-        prefixes[root] = inside.get(identity, "" if alone else other)
+        alike = [key for key, kind in kinds.items() if kind == root.kind]
+        number = alike.index(root.key) + 1
+        other = held.get(root.key) or (root.kind if number == 1 else f"{root.kind} {number}")
+        alone = len(kinds) == 1 or main == {root.key}
+        prefixes[root] = inside.get(root.key, "" if alone else other)
     return prefixes
 
 

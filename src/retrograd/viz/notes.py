@@ -35,12 +35,26 @@ _MOST_CUTS = 1000
 
 
 class Root:
-    """A module that a program called outside of other modules. `paths` has the path of each module, by its identity."""
+    """A module that a program called outside of other modules. `paths` has the path of each module, by its identity.
+
+    The graph may outlive the module, as in `Net()(x)`. So the parameters are noted, too: names, and weak references.
+    """
 
     def __init__(self, module: Module) -> None:
         self.module = weakref.ref(module)
         self.kind = type(module).__name__
         self.paths = {id(inner): path for path, inner in module.named_modules()}
+        self._parameters = [(name, weakref.ref(parameter)) for name, parameter in module.named_parameters()]
+
+    @property
+    def key(self) -> int:
+        """What tells the module from others: a module that a program calls twice has two roots."""
+        module = self.module()
+        return id(self if module is None else module)
+
+    def parameters(self) -> list[tuple[str, Any]]:
+        """The names and tensors of the parameters that are alive."""
+        return [(name, tensor) for name, found in self._parameters if (tensor := found()) is not None]
 
 
 class Noted(NamedTuple):

@@ -320,6 +320,23 @@ def test_help_names_the_commands_and_a_call_without_one_is_an_error(folder: Path
     assert python(*OURS, cwd=folder).returncode == 2
 
 
+@pytest.mark.parametrize(("word", "said"), [
+    ("runn", "'runn' is not a command; the nearest: run"), ("Explore", "; the nearest: explore"),
+    ("absent.py", "'absent.py' is not a command; to run a program: retrograd run absent.py"),
+    ("present", "'present' is not a command; to run a program: retrograd run present"),
+    ("xyz", "'xyz' is not a command; the commands: run, launch, graph,"),
+    ("", "'' is not a command; the commands: run"),
+    ("--xyz", "the following arguments are required: COMMAND")])
+def test_a_word_that_is_no_command_is_answered(word: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                               capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "present").write_text("print(1)")
+    with pytest.raises(SystemExit) as end:
+        cli.main([word])
+    assert end.value.code == 2
+    assert said in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("subcommand", cli.SUBCOMMANDS, ids=lambda each: each.name)
 def test_a_subcommand_describes_itself_with_examples(
     subcommand: cli.Subcommand, capsys: pytest.CaptureFixture[str]

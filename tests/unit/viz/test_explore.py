@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import re
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -204,6 +206,24 @@ def test_modules_without_a_variable_have_their_classes() -> None:
     nets = [nn.Linear(2, 2), nn.Linear(2, 1)]
     document = viz.explore(lambda: nets[1](nets[0](torch.ones(1, 2)).tanh()).sum()).document
     assert modules_of(document, "AddmmBackward0") == ["Linear", "Linear 2"]
+
+
+def test_parameters_of_modules_that_are_gone_have_their_names() -> None:
+    """A program need not keep a model: `Net()(x)`. The recording keeps none alive either."""
+    def labels(loss: Any) -> set[str]:
+        return {node["label"] for node in viz.explore(loss).document["nodes"] if node["kind"] == "leaf"}
+
+    gone = []
+    with viz.recording():
+        layers = [nn.Sequential(nn.Linear(2, 2)), nn.Sequential(nn.Linear(2, 1))]
+        gone += [weakref.ref(layer) for layer in layers]
+        once = layers[0](torch.ones(1, 2)).sum()
+        twice = layers[1](layers[0](torch.ones(1, 2))).sum()
+        del layers
+        gc.collect()
+    assert [ref() for ref in gone] == [None, None]
+    assert labels(once) == {"0.weight", "0.bias"}
+    assert labels(twice) == {"Sequential.0.weight", "Sequential.0.bias", "Sequential 2.0.weight", "Sequential 2.0.bias"}
 
 
 def test_saved_values_and_rules() -> None:

@@ -103,6 +103,17 @@ def test_a_tree_has_no_crossing_and_a_chain_is_straight() -> None:
     assert found.x[:9] == pytest.approx([found.x[0]] * 9)
 
 
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_loop_that_uses_one_leaf_is_straight(more: int) -> None:
+    """The edges to the leaf run together beside the loop, and lead as deep as the loop, or deeper by one."""
+    count = 40
+    loop = [(i, i + 1, i + 1) for i in range(count - 1)] + [(i, count, count) for i in range(count)]
+    found = coordinates(layered(count + 1 + more, [*loop, *[(count, count + 1, count + 1)][:more]]),
+                        [(40.0 + 10 * (i % 3), 20.0) for i in range(count + 1 + more)], GAPS)
+    assert found.x[:count - 1] == pytest.approx([found.x[0]] * (count - 1))
+    assert found.width < 200
+
+
 def test_crossings_are_reduced() -> None:
     """Two rows of six with edges that reverse their order: sorting removes every crossing."""
     edges = [(0, 1 + i, 1 + i) for i in range(6)] + [(1 + i, 12 - i, 12 - i) for i in range(6)]

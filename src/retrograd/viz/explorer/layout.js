@@ -91,9 +91,13 @@ function pullItems(group, items) {
     }
   });
   pairs.sort((a, b) => b[1].rank - a[1].rank);
-  for (const [upper, lower] of pairs) upper.depth = upper.deepest = Math.max(upper.deepest, lower.depth + 1);
+  const below = (lower) => lower.depth + (lower.item ? 1.5 : 1);      // of two as deep, a box before a point
+  for (const [upper, lower] of pairs) {
+    upper.deepest = Math.max(upper.deepest, below(lower));
+    upper.depth = Math.floor(upper.deepest);
+  }
   for (const [upper, lower, shift] of pairs) {
-    const weight = !upper.item && !lower.item ? WEIGHTS.long : lower.depth + 1 === upper.deepest ? WEIGHTS.deepest : WEIGHTS.other;
+    const weight = !upper.item && !lower.item ? WEIGHTS.long : below(lower) === upper.deepest ? WEIGHTS.deepest : WEIGHTS.other;
     lower.above.push([upper, shift, weight]);
     upper.below.push([lower, -shift, weight]);
   }
