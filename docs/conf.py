@@ -18,7 +18,7 @@ author = "The retrograd developers"
 version = release = installed("retrograd")
 
 extensions = ["myst_nb", "sphinx_copybutton", "sphinx_design",
-              "reference", "coverage_table", "landing", "messages"]
+              "reference", "coverage_table", "landing", "messages", "navigation"]
 exclude_patterns = ["conf.py", "_build", "_extensions", "**.ipynb_checkpoints", "jupyter_execute"]
 
 myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"]

@@ -56,7 +56,7 @@ class Writer:
         """One line about a name: the first sentence of its text, or the name that it stands for."""
         first = first_path(member.found) or member.path
         if member.kind == "data":
-            return docstrings.shortened(repr(member.found), 60)
+            return instance(member.found) or docstrings.shortened(repr(member.found), 60)
         text = docstrings.first_sentence(inspect.getdoc(member.found) or "")
         return text if first == member.path or text else f"Another name of `{first}`."
 
@@ -104,7 +104,9 @@ class Writer:
         if not inside and first != member.path:
             yield self.same(member, first)
         elif member.kind == "data":
-            yield nodes.paragraph("", "", nodes.literal("", docstrings.shortened(repr(member.found))))
+            said = instance(member.found)
+            yield docstrings.paragraph(said) if said else nodes.paragraph(
+                "", "", nodes.literal("", docstrings.shortened(repr(member.found))))
         else:
             text = inspect.getdoc(member.found) or ""
             yield from docstrings.content(text)
@@ -172,6 +174,14 @@ class Writer:
                                         refuri=f"{self.up}differences.html#{entry.anchor}")
             line += nodes.Text(".")
             yield line
+
+
+def instance(value: Any) -> str:
+    """A line about an object that prints its place in memory, '' for others."""
+    if " at 0x" not in repr(value):
+        return ""
+    about = docstrings.first_sentence(inspect.getdoc(type(value)) or "")
+    return f"An instance of `{type(value).__name__}`. {about}".rstrip()
 
 
 def is_twin(member: Member) -> bool:

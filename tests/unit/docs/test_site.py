@@ -59,6 +59,13 @@ def test_a_name_has_its_entry_where_people_look(found: dict[str, site.Page], pag
     assert {*names.split()} <= {*found[f"reference/{page}.html"].anchors}
 
 
+def test_no_entry_shows_a_place_in_memory(folder: Path) -> None:
+    reference = [*(folder / "reference").rglob("*.html")]
+    assert len(reference) > 400
+    texts = {page.name: re.sub(r"<[^>]*>", "", page.read_text(encoding="utf-8")) for page in reference}
+    assert [name for name, text in texts.items() if re.search(r"\bat 0x[0-9a-f]", text)] == []
+
+
 def test_each_name_of_a_list_has_one_line(folder: Path) -> None:
     text = (folder / "reference" / "nn.html").read_text(encoding="utf-8")
     lines = re.findall(r'<span class="summary">(.*?)</span></p>', text, re.DOTALL)
