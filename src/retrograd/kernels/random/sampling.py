@@ -116,6 +116,7 @@ def _take_remainder(words: NDArray[Any], divisor: int) -> None:
         words -= quotient
 
 
+@cache
 def _largest_integer(dtype: np.dtype[Any]) -> int:
     """The largest integer of an integer dtype. A float dtype has all integers up to the returned integer."""
     if dtype.kind == "b":
