@@ -23,8 +23,8 @@ def printed(program: str | Path, *command: str, arguments: Sequence[str] = (), t
     return ran.stdout.splitlines()
 
 
-def same(program: str, lines: int) -> None:
+def same(program: str, lines: int, *arguments: str) -> None:
     """Check that a program prints the same with both packages, and at least so many lines."""
-    ours = printed(program, *OURS)
+    ours = printed(program, *OURS, arguments=arguments)
     assert len(ours) >= lines
-    assert ours == printed(program)
+    assert ours == printed(program, arguments=arguments)

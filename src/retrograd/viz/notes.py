@@ -232,9 +232,9 @@ def recording() -> Iterator[None]:
     >>> import retrograd as torch
     >>> x = torch.ones(2, requires_grad=True)
     >>> with torch.viz.recording():
-    ...     loss = torch.nn.Linear(2, 1)(x).exp().sum()
+    ...     loss = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))(x).exp().sum()
     >>> [node["module"] for node in torch.viz.explore(loss).document["nodes"] if node["name"] == "AddmmBackward0"]
-    ['Linear']
+    ['1', '0']
     """
     notes = _Notes.latest = _Notes()
     notes.open()

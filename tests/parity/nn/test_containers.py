@@ -4,6 +4,7 @@ import pytest
 import torch
 
 import retrograd
+from comparing.programs import same
 from programs.running import transcript
 
 BEGIN = """
@@ -111,3 +112,8 @@ PROGRAMS = {
 def test_a_program_says_the_same(name: str) -> None:
     program = BEGIN + PROGRAMS[name].replace("\n    ", "\n")
     assert transcript(retrograd, program) == transcript(torch, program)
+
+
+def test_random_calls_say_the_same() -> None:
+    """Also on a list that has another layer beside its numbered layers, where an index is a name and no place."""
+    same("containers.py", 4000, "0", "400")

@@ -42,21 +42,34 @@ class Container(Module):
 
 
 class _Series(Module):
-    """Numbered submodules: what Sequential and ModuleList have in common."""
+    """Submodules whose names are numbers: what Sequential and ModuleList have in common.
 
-    def _key(self, index: Any) -> str:
-        """The name of the module at an index, which may be negative. Raises IndexError if there is no such module."""
+    A program may add submodules with other names. As in PyTorch, a Sequential takes an index as a place among all
+    submodules, and a ModuleList takes an index as a name.
+    """
+
+    def _place(self, index: Any) -> int:
+        """The place that an index means, which may be negative. Raises IndexError if there are not so many modules."""
         position, size = operator.index(index), len(self)
         if not -size <= position < size:
             raise noted(
                 IndexError(f"index {position} is out of range"), given=f"{type(self).__name__} has {size} modules")
-        return [*self._modules][position]
+        return position % size
 
-    def _replace(self, modules: Iterable[Module]) -> None:
-        """Replace all modules by these, and number them."""
-        renewed = {str(i): module for i, module in enumerate(modules)}
-        self._modules.clear()
-        self._modules.update(renewed)
+    def _names(self) -> list[str]:
+        """The name that stands for each place."""
+        raise NotImplementedError
+
+    def _key(self, index: Any) -> str:
+        return self._names()[self._place(index)]
+
+    def _put_before(self, index: int, module: Any) -> None:
+        """Give the modules from an index on the next names, and this module the name of the index.
+
+        Raises KeyError, and changes nothing, if one of the names is missing.
+        """
+        moved = {str(i): self._modules[str(i - 1)] for i in range(len(self), index, -1)}
+        self._modules |= {**moved, str(index): module}
 
     def __len__(self) -> int:
         return len(self._modules)
@@ -68,32 +81,22 @@ class _Series(Module):
         setattr(self, self._key(index), module)
 
     def __delitem__(self, index: Any) -> None:
-        keys = [*self._modules][index] if isinstance(index, slice) else [self._key(index)]
-        for key in keys:
+        keys = self._names()[index] if isinstance(index, slice) else [self._key(index)]
+        for key in [key for key in keys if key not in self._modules] or keys:        # a missing one raises
             delattr(self, key)
-        self._replace(self._modules.values())
+        left = [*self._modules.values()]
+        self._modules.clear()
+        self._modules |= {str(i): module for i, module in enumerate(left)}
 
     def append(self: S, module: Module) -> S:
         """Add a module at the end. Returns the container."""
         self.add_module(str(len(self)), module)
         return self
 
-    def insert(self: Module, index: int, module: Module) -> Any:
-        """Put a module before the module at `index`. Returns the container."""
-        if not isinstance(module, Module):
-            raise noted(
-                AssertionError("module should be of type: <class 'torch.nn.modules.module.Module'>"),
-                given=str(type(module)))
-        modules = [*self]
-        if not -len(modules) <= index <= len(modules):
-            raise IndexError(f"Index out of range: {index}")
-        modules.insert(index, module)
-        self._replace(modules)
-        return self
-
-    def _extended(self: S, modules: Iterable[Module]) -> S:
-        for module in modules:
-            self.append(module)
+    def _numbered_on(self: S, modules: Iterable[Module]) -> S:
+        """Add modules under the numbers from the present length on."""
+        for number, module in enumerate(modules, len(self)):
+            self.add_module(str(number), module)
         return self
 
     def pop(self, key: int | slice) -> Any:
@@ -129,9 +132,28 @@ class Sequential(_Series):
         output: Tensor = input
         return output
 
+    def _names(self) -> list[str]:
+        return [*self._modules]
+
+    def insert(self, index: int, module: Module) -> Sequential:
+        """Put a module before the module at `index`. Returns the container.
+
+        Raises KeyError if the names from `index` on are no numbers, as in a Sequential that an OrderedDict made.
+        """
+        if not isinstance(module, Module):
+            raise noted(
+                AssertionError("module should be of type: <class 'torch.nn.modules.module.Module'>"),
+                given=str(type(module)))
+        if not -len(self) <= index <= len(self):
+            raise IndexError(f"Index out of range: {index}")
+        self._put_before(index + len(self) if index < 0 else index, module)
+        return self
+
     def extend(self, sequential: Iterable[Module]) -> Sequential:
         """Add modules at the end. Returns the container. Raises TypeError if `sequential` is not iterable."""
-        return self._extended(sequential)
+        for module in sequential:
+            self.append(module)
+        return self
 
     @overload
     def __getitem__(self, index: slice) -> Sequential: ...
@@ -146,17 +168,24 @@ class Sequential(_Series):
         return Sequential(*self, *_summand(other))
 
     def __iadd__(self, other: Module) -> Sequential:
-        return self.extend(_summand(other))
+        return self._numbered_on(_summand(other))
 
     def __mul__(self, other: int) -> Sequential:
-        _check_factor(other)
+        self._check_factor(other)
         return Sequential(*[module for _ in range(other) for module in self])
 
     __rmul__ = __mul__
 
     def __imul__(self, other: int) -> Sequential:
-        _check_factor(other)
-        return self.extend([module for _ in range(other - 1) for module in self])
+        self._check_factor(other)
+        return self._numbered_on([self._modules[str(i)] for _ in range(other - 1) for i in range(len(self))])
+
+    def _check_factor(self, factor: Any) -> None:
+        kind = "<class 'torch.nn.modules.container.Sequential'>" if type(self) is Sequential else str(type(self))
+        if not isinstance(factor, int):
+            raise TypeError(f"unsupported operand type(s) for *: {kind} and {type(factor)}")
+        if factor <= 0:
+            raise ValueError(f"Non-positive multiplication factor {factor} for {kind}")
 
 
 def _summand(other: Module) -> list[Module]:
@@ -164,15 +193,6 @@ def _summand(other: Module) -> list[Module]:
     if not isinstance(other, Sequential):
         raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
     return [*other]
-
-
-def _check_factor(factor: Any) -> None:
-    if not isinstance(factor, int):
-        raise TypeError(f"unsupported operand type(s) for *: <class 'torch.nn.modules.container.Sequential'> and "
-                        f"{type(factor)}")
-    if factor <= 0:
-        raise ValueError(f"Non-positive multiplication factor {factor} for "
-                         "<class 'torch.nn.modules.container.Sequential'>")
 
 
 class ModuleList(_Series):
@@ -191,11 +211,14 @@ class ModuleList(_Series):
         if modules is not None:
             self.extend(modules)
 
+    def _names(self) -> list[str]:
+        return [str(i) for i in range(len(self))]
+
     def extend(self, modules: Iterable[Module]) -> ModuleList:
         """Add modules at the end. Returns the list. Raises TypeError if `modules` is not iterable."""
         if not isinstance(modules, Iterable):
             raise TypeError(f"ModuleList.extend should be called with an iterable, but got {type(modules).__name__}")
-        return self._extended([*modules])
+        return self._numbered_on([*modules])
 
     @overload
     def __getitem__(self, index: slice) -> ModuleList: ...
@@ -213,10 +236,8 @@ class ModuleList(_Series):
         return ModuleList(chain(self, other))
 
     def insert(self, index: int, module: Module) -> None:
-        """Put a module before the module at `index`, as a list does."""
-        modules = [*self]
-        modules.insert(index, module)
-        self._replace(modules)
+        """Put a module before the module at `index`. Raises KeyError if `index` is negative."""
+        self._put_before(index, module)
 
     def __repr__(self) -> str:
         lines: list[str] = []
