@@ -156,6 +156,9 @@ class Members:
             raise KeyError(f'{what} name can\'t contain "."{shown and f", got: {name}"}')
         if name == "":
             raise KeyError(f'{what} name can\'t be empty string ""')
+        self._check_free(name, members)
+
+    def _check_free(self, name: str, members: dict[str, Any]) -> None:
         if name not in members and hasattr(self, name):
             raise KeyError(f"attribute '{name}' already exists")
 
@@ -191,6 +194,8 @@ class Members:
         """Add a submodule, which becomes the attribute `name`. Raises the errors of `register_parameter`."""
         if module is not None and not isinstance(module, Members):
             raise TypeError(f"{type_name(module)} is not a Module subclass")
+        if isinstance(name, str):
+            self._check_free(name, self._modules)          # PyTorch says first that a name is taken, here only
         self._check_name(name, "module", self._modules, shown="got")
         self._modules[name] = self._seen("module", name, module)
 
