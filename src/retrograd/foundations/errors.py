@@ -207,3 +207,20 @@ class OutOfMemoryError(RuntimeError):
 
 class AcceleratorError(RuntimeError):
     """A device other than the CPU failed. Programs catch it; there is no such device."""
+
+
+# Types that are C types in PyTorch.
+_IN_C = {**{name: f"torch.{name}" for name in ("device", "dtype", "finfo", "iinfo", "layout", "memory_format", "Size")},
+         "Generator": "torch._C.Generator"}
+# Flags of types, from CPython's object.h: a type that nobody may change, and a type that `class` or a module has made.
+_IMMUTABLE, _ON_HEAP = 1 << 8, 1 << 9
+
+
+def kind_of(value: object) -> str:
+    """The name of a value's type in the messages of C code: with its module, if C code made the type."""
+    kind = type(value)
+    module, name = kind.__module__, kind.__name__
+    if module.partition(".")[0] == __name__.partition(".")[0]:
+        return _IN_C.get(name, name)
+    in_c = kind.__flags__ & _IMMUTABLE or not kind.__flags__ & _ON_HEAP or module == "numpy.dtypes"
+    return f"{module}.{name}" if in_c and module != "builtins" else name

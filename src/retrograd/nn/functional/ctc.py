@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import Array
-from ...foundations.errors import noted, span
+from ...foundations.errors import kind_of, noted, span
 from ...kernels.networks import ctc as kernels
 from ...ops.networks import ctc as ops
 from ...tensors.arguments.combinations import combination
-from ...tensors.arguments.dims import kind_of
 from ...tensors.arguments.schemas import schemas
 from ...tensors.functions.elementwise.comparison import where
 from ...tensors.functions.shapes.shape import unsqueeze

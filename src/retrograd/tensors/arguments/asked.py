@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from ...foundations.errors import noted
+from ...foundations.errors import kind_of, noted
 from ..state.base import TensorBase
-from .dims import kind_of
 
 # What the functions of each namespace ask, in their order. `input.size()` calls the method, `input.layout` only reads
 # it. A question behind `weight:` is asked if that argument is true, or is no bool and not None.

@@ -15,9 +15,9 @@ import numpy as np
 
 from ...foundations.devices import device
 from ...foundations.dtypes import dtype
+from ...foundations.errors import kind_of
 from ..state.base import TensorBase, requires
 from .combinations import combination
-from .dims import kind_of
 from .generator import Generator
 from .options import layout, memory_format
 from .schemas import NAMES, OTHER_NAMES, Parameter, Schema, schemas
@@ -46,7 +46,7 @@ def refusal(texts: tuple[str, ...], args: tuple[Any, ...], kwargs: Mapping[str, 
     plausible = [way for way in ways if way.required <= count <= len(way.parameters)]
     if len(plausible) == 1:
         return _plain(misfit(plausible[0], said, args, kwargs))
-    return combination(ways, args, kwargs, _kind)
+    return combination(ways, args, kwargs, kind_of)
 
 
 def unpacking(way: Schema, said: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> TypeError | None:
@@ -58,7 +58,7 @@ def unpacking(way: Schema, said: str, args: tuple[Any, ...], kwargs: Mapping[str
         for number, each in enumerate(value if isinstance(value, (tuple, list)) else (), 1):
             if not is_int(each):
                 return TypeError(f"{said}(): argument '{parameter.name}' failed to unpack the object at pos {number} "
-                                 f'with error "type must be {NAMES["ints"]},but got {_kind(each)}"')
+                                 f'with error "type must be {NAMES["ints"]},but got {kind_of(each)}"')
     return None
 
 
@@ -68,13 +68,6 @@ class _Element(TypeError):
 
 def _plain(error: Exception | None) -> Exception | None:
     return TypeError(str(error)) if type(error) is _Element else error
-
-
-def _kind(value: Any) -> str:
-    """The name of the type of a value in PyTorch's messages."""
-    if isinstance(value, (dtype, layout, device, memory_format)):
-        return f"torch.{type(value).__name__}"
-    return kind_of(value)
 
 
 def misfit(way: Schema, said: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Exception | None:
@@ -134,15 +127,15 @@ def _unfit(parameter: Parameter, said: str, value: Any, position: int | None, nu
         for i, each in enumerate(value):
             if not _is_tensor(each):
                 where = f"'{parameter.name}'" if parameter.name == "out" else f"{number}"
-                return _Element(f"expected Tensor as element {i} in argument {where}, but got {_kind(each)}")
+                return _Element(f"expected Tensor as element {i} in argument {where}, but got {kind_of(each)}")
         return None
     as_tensor = kind == "Tensor" and said.removesuffix("_") in NUMBERS_TOO and _is_python_number(value)
     if as_tensor or _CHECKS[kind](value) or (kind == "ints" and parameter.size and is_int(value)):
         return _too_large(value, kind)
     where = f"{said}(): argument '{parameter.name}'" + ("" if position is None else f" (position {position})")
-    found = f"not {_kind(value)}"
+    found = f"not {kind_of(value)}"
     if isinstance(value, (tuple, list)) and kind in ("ints", "floats") and value and position is not None:
-        found = f"but found element of type {_kind(value[0])} at pos 0"
+        found = f"but found element of type {kind_of(value[0])} at pos 0"
     return TypeError(f"{where} must be {NAMES.get(kind, kind)}, {found}")
 
 

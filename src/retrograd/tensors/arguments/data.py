@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 from itertools import chain
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from ...foundations.dtypes import (
     of_scalar,
     promote_types,
 )
-from ...foundations.errors import noted
+from ...foundations.errors import kind_of, noted
 from ...foundations.modes import local
 from ...kernels.rounding import before_rounding
 from ...ops.basic import cast
@@ -34,6 +35,7 @@ _SUPPORTED = ("The only supported types are: float64, float32, float16, complex6
               "int8, uint64, uint32, uint16, uint8, and bool.")
 _NUMBERS = (bool, int, float, complex)
 _PLAIN = frozenset(_NUMBERS)
+_MOST_DIMS = 128
 
 
 def new_array(data: Any, dtype: np.dtype[Any] | None) -> Array:
@@ -49,13 +51,11 @@ def new_array(data: Any, dtype: np.dtype[Any] | None) -> Array:
         return _of_numbers([data], {kind}, dtype).reshape(())
     if isinstance(data, TensorBase):
         return cast.run(data._array, data._array.dtype if dtype is None else dtype)  # type: ignore[no-any-return]
-    if isinstance(data, (np.ndarray, np.generic)) or is_foreign(kind):
+    if isinstance(data, np.ndarray) or is_foreign(kind):
         return _copied(checked_array(np.asarray(data)), dtype)
     if isinstance(data, (str, bytes)):
-        raise TypeError(f"new(): invalid data type '{kind.__name__}'")
-    if _is_sequence(data):
-        return _of_sequence(data, dtype)
-    return _of_numbers([data], {kind}, dtype).reshape(())
+        raise TypeError(f"new(): invalid data type '{kind_of(data)}'")
+    return _of_sequence(data, dtype) if is_sequence(data) else _one_by_one(data, dtype)
 
 
 def is_foreign(kind: type) -> bool:
@@ -66,7 +66,18 @@ def is_foreign(kind: type) -> bool:
 
 def checked_array(array: Array) -> Array:
     """The array, if a tensor can share its memory. Otherwise raises TypeError or ValueError with PyTorch's message."""
-    dtype = array.dtype
+    known = _supported(array.dtype)
+    for stride in array.strides:
+        if stride < 0:
+            raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative "
+                             "strides are not currently supported. (You can probably work around this by making a copy "
+                             "of your array  with array.copy().) ")
+    # Equal dtypes may be different objects, and the code here compares dtypes by identity.
+    return array if array.dtype is known else array.view(known)
+
+
+def _supported(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """A type of NumPy as the type of tensors. Raises TypeError or ValueError for a type that no tensor has."""
     if dtype not in torch_dtype.of and dtype.name in _UNSIGNED and dtype.isnative:
         dtype = _UNSIGNED[dtype.name].dtype
     if dtype not in torch_dtype.of or dtype in NARROW:
@@ -75,14 +86,7 @@ def checked_array(array: Array) -> Array:
                              "between byte orders is currently not supported.")
         raise TypeError(f"can't convert np.ndarray of type {dtype.type.__module__}.{dtype.type.__name__}. "
                         f"{_SUPPORTED}")
-    for stride in array.strides:
-        if stride < 0:
-            raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative "
-                             "strides are not currently supported. (You can probably work around this by making a copy "
-                             "of your array  with array.copy().) ")
-    # Equal dtypes may be different objects, and the code here compares dtypes by identity.
-    known = torch_dtype.of[dtype].dtype
-    return array if dtype is known else array.view(known)
+    return torch_dtype.of[dtype].dtype
 
 
 def _copied(array: Array, dtype: np.dtype[Any] | None) -> Array:
@@ -95,32 +99,111 @@ def _copied(array: Array, dtype: np.dtype[Any] | None) -> Array:
     return copy
 
 
-def _is_sequence(value: Any) -> bool:
+def is_sequence(value: Any) -> bool:
     """Whether a value is a level of nesting. Within a sequence, a tensor counts as a number, an array as a sequence."""
     kind = type(value)
     return kind is list or kind is tuple or (
-        hasattr(kind, "__len__") and hasattr(kind, "__getitem__") and not hasattr(kind, "keys")
-        and not isinstance(value, (TensorBase, str, bytes)))
+        not isinstance(value, (TensorBase, str, bytes, np.dtype))
+        and _defines(kind, "__len__") and _defines(kind, "__getitem__") and not _defines(kind, "keys"))
+
+
+def _defines(kind: type, name: str) -> bool:
+    """Whether the instances of a class have a method. The class itself may have one of this name from its own class."""
+    return any([name in vars(base) for base in kind.__mro__])
 
 
 def _of_sequence(data: Any, dtype: np.dtype[Any] | None) -> Array:
-    """An array of nested sequences, read level by level. The first element of a level sets the length of the others."""
+    """An array of nested sequences. What is unusual, or wrong, is read number by number."""
+    try:
+        return _level_by_level(data, dtype)
+    except _Unusual:
+        return _one_by_one(data, dtype)
+
+
+class _Unusual(Exception):
+    """A sequence is ragged, or has an element that is no number of Python."""
+
+
+def _level_by_level(data: Any, dtype: np.dtype[Any] | None) -> Array:
+    """An array of nested sequences of Python's numbers, or of arrays of one shape."""
     shape = [len(data)]
     flat: Any = data
-    while flat and not isinstance(flat[0], _NUMBERS) and _is_sequence(flat[0]):
-        if all(isinstance(item, np.ndarray) for item in flat) and len({item.shape for item in flat}) == 1:
+    while flat and not isinstance(flat[0], _NUMBERS) and is_sequence(flat[0]):
+        if all(isinstance(item, np.ndarray) for item in flat) and len({item.shape for item in flat}) == 1 and (
+                flat[0].size and (dtype is None or dtype.kind == "c" or flat[0].dtype.kind in "biu")):
             return _of_arrays(flat, shape, dtype)
         length = len(flat[0])
         shape.append(length)
-        if length:
-            for item in flat:
-                _check_length(item, length, len(shape) - 1)
+        if any([not is_sequence(item) or len(item) != length or not (length or type(item) is list) for item in flat]):
+            raise _Unusual
         flat = [*chain.from_iterable(flat)] if length else ()
     if not len(flat):
         return np.empty(shape, default_floating() if dtype is None else dtype)
     kinds = set(map(type, flat))
+    if not kinds <= _PLAIN:
+        raise _Unusual
     array = _of_numbers(flat, kinds, dtype)
     return array if len(shape) == 1 else array.reshape(shape)
+
+
+def _one_by_one(data: Any, dtype: np.dtype[Any] | None) -> Array:
+    """An array of data that PyTorch reads in this order: the sizes of the first items, all types, all numbers.
+
+    So the error is about the first item that PyTorch refuses.
+    """
+    shape = _sizes(data)
+    target = _inferred(data) if dtype is None else dtype
+    if 0 in shape:
+        return np.empty(shape, target)
+    flat: list[Any] = []
+
+    def read(item: Any, dim: int) -> None:
+        if dim == len(shape):
+            flat.append(_number(item, target))
+            return
+        try:
+            parts = [*item]
+        except TypeError:
+            raise noted(TypeError("not a sequence"),
+                        because=f"{item!r} stands among sequences of length {shape[dim]}, at dim {dim}") from None
+        if len(parts) != shape[dim]:
+            raise ValueError(f"expected sequence of length {shape[dim]} at dim {dim} (got {len(parts)})")
+        for part in parts:
+            read(part, dim + 1)
+
+    read(data, 0)
+    return _as_array(flat, target).reshape(shape)
+
+
+def _sizes(data: Any) -> list[int]:
+    """The length of a sequence, of its first item, of the first item of that, and so on."""
+    shape: list[int] = []
+    while is_sequence(data) or isinstance(data, (str, bytes)):
+        shape.append(len(data))
+        if len(shape) > _MOST_DIMS:
+            raise ValueError(f"too many dimensions '{kind_of(data)}'")
+        if not shape[-1]:
+            break
+        data = data[0]
+    return shape
+
+
+def _inferred(item: Any) -> np.dtype[Any]:
+    """The type that holds all numbers of an item. Raises TypeError or RuntimeError for an item that is no number."""
+    if isinstance(item, (np.ndarray, np.generic)):
+        if isinstance(item, np.str_):
+            raise TypeError(f"new(): invalid data type '{kind_of(item)}'")
+        return _supported(item.dtype)
+    if isinstance(item, _NUMBERS):
+        return of_scalar(item)
+    if isinstance(item, TensorBase):
+        dtype: np.dtype[Any] = item._array.dtype
+        return dtype
+    if isinstance(item, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{kind_of(item)}'")
+    if not is_sequence(item):
+        raise RuntimeError(f"Could not infer dtype of {kind_of(item)}")
+    return reduce(promote_types, map(_inferred, item)) if len(item) else default_floating()
 
 
 def _of_arrays(arrays: Sequence[Array], shape: list[int], dtype: np.dtype[Any] | None) -> Array:
@@ -133,117 +216,88 @@ def _of_arrays(arrays: Sequence[Array], shape: list[int], dtype: np.dtype[Any] |
     return stacked.reshape(*shape, *arrays[0].shape)
 
 
-def _check_length(item: Any, length: int, dim: int) -> None:
-    if isinstance(item, (str, bytes)):
-        raise TypeError(f"new(): invalid data type '{type(item).__name__}'")
-    if not _is_sequence(item):
-        raise noted(
-            TypeError("not a sequence"), because=f"{item!r} stands among sequences of length {length}, at dim {dim}")
-    if len(item) != length:
-        raise ValueError(f"expected sequence of length {length} at dim {dim} (got {len(item)})")
-
-
 def _of_numbers(flat: Sequence[Any], kinds: set[Any], dtype: np.dtype[Any] | None) -> Array:
-    """A one-dimensional array of elements that should be numbers. `kinds` holds their types."""
-    if not kinds <= _PLAIN:
-        target = _common_type(flat) if dtype is None else dtype
-        flat = [_element(item, target) for item in flat]
-    elif dtype is not None:
+    """A one-dimensional array of Python's numbers. `kinds` holds their types."""
+    if dtype is not None:
         target = dtype
     elif complex in kinds:
         target = default_complex()
     else:
         target = default_floating() if float in kinds else I64 if int in kinds else BOOL_
-    if target.kind in "iu" and (float in kinds or target is not I64):
-        return _one_by_one(flat, target)
+    if (target.kind in "iu" and (float in kinds or target is not I64)) or (complex in kinds and target.kind != "c"):
+        return _as_array([_number(item, target) for item in flat], target)
+    return _as_array(flat, target)
+
+
+def _as_array(flat: Sequence[Any], target: np.dtype[Any]) -> Array:
+    """A one-dimensional array of numbers of Python or NumPy, which fit."""
+    if target in NARROW:
+        return _copied(np.array(flat, np.float64), target)
     try:
-        if target in NARROW:
-            return _copied(np.array(flat, np.float64), target)
         array: Array = local.thread.quiet.run(np.array, flat, target)
     except (TypeError, ValueError, OverflowError):
-        array = _one_by_one(flat, target)
+        flat = [_number(item, target) for item in flat]
+        array = np.array(flat, np.int64 if target.kind in "iu" and target.itemsize < 8 else target).astype(target)
     return array
 
 
-def _element(item: Any, target: np.dtype[Any]) -> Any:
-    """An element of a sequence as a Python number, or as an object that NumPy converts to a number."""
+def _number(item: Any, target: np.dtype[Any]) -> Any:
+    """An item of a sequence as a number that fits. Raises PyTorch's error for an item that is none."""
     if isinstance(item, TensorBase):
-        if item._array.size != 1:
-            raise noted(
-                ValueError("only one element tensors can be converted to Python scalars"),
-                because=f"a sequence holds a tensor of shape {list(item._array.shape)}: join tensors with "
-                        "torch.stack() or torch.cat()")
-        if target.kind in "iu" and letter(item._array.dtype) in "fc":
-            raise TypeError("only integer tensors of a single element can be converted to an index")
-        return numbers_in(item.reshape(()) if item._array.ndim else item)
-    if isinstance(item, (*_NUMBERS, np.generic)):
-        return item
+        item = _of_tensor(item, target)
     if isinstance(item, str):
         raise ValueError("too many dimensions 'str'")
-    needed = "__float__" if letter(target) in "fc" else "__index__"
-    if not hasattr(item, needed):
-        raise _not_in(item, target)
-    return getattr(item, needed)()
+    if target == np.uint64:
+        return _unsigned(item)
+    if target.kind == "b" and isinstance(item, np.bool_):
+        return bool(item)
+    if letter(target) not in "fc":
+        return _integer(item, target)
+    if isinstance(item, np.generic) and item.dtype.kind in "biufc":
+        item = item.item() if item.dtype.kind != "c" or target.kind == "c" else float(item.real)
+    if isinstance(item, complex) and target.kind != "c":
+        raise TypeError("must be real number, not complex")
+    if isinstance(item, _NUMBERS):
+        if isinstance(item, int) and not -2**63 <= item < 2**63:
+            float(item)                                     # raises OverflowError for a number that no float holds
+        return item
+    if not hasattr(item, "__float__"):
+        raise TypeError(f"must be real number, not {kind_of(item)}")
+    return item.__float__()
 
 
-def _not_in(item: Any, target: np.dtype[Any]) -> TypeError:
-    kind = type(item).__name__
-    if letter(target) in "fc":
-        return TypeError(f"must be real number, not {kind}")
-    return TypeError(f"'{kind}' object cannot be interpreted as an integer")
+def _integer(item: Any, target: np.dtype[Any]) -> Any:
+    """A number for an integer type or bool. A float loses its fraction."""
+    if target.kind == "b" and type(item) is complex:
+        return bool(item)
+    if not isinstance(item, (float, int)):
+        if not hasattr(item, "__index__"):
+            raise TypeError(f"'{kind_of(item)}' object cannot be interpreted as an integer")
+        item = index(item)
+    if isinstance(item, int) and not -2**63 <= item < 2**63:
+        raise noted(ValueError("Overflow when unpacking long long"), because=f"{item} has more than 64 bits")
+    if target.kind == "b":
+        return bool(item)
+    if not fits(item, target):
+        raise noted(
+            RuntimeError(f"value cannot be converted to type {target.name} without overflow"), given=f"{item!r}")
+    # -1 is the largest unsigned number.
+    return int(np.int64(int(item)).astype(target)) if target.kind == "u" else int(item)
 
 
-def _common_type(flat: Sequence[Any]) -> np.dtype[Any]:
-    """The type that holds all of the numbers. Raises TypeError or RuntimeError for an element that is no number."""
-
-    def own(item: Any) -> np.dtype[Any]:
-        if isinstance(item, TensorBase):
-            dtype: np.dtype[Any] = item._array.dtype
-            return dtype
-        if isinstance(item, np.generic) and item.dtype in torch_dtype.of:
-            return torch_dtype.of[item.dtype].dtype
-        if isinstance(item, _NUMBERS):
-            return of_scalar(item)
-        if isinstance(item, (list, tuple)):
-            return BOOL_                        # refused later, when it is converted to a number
-        raise _not_a_number(item)
-
-    if isinstance(flat[0], str):
-        raise ValueError("too many dimensions 'str'")
-    common: np.dtype[Any] = reduce(promote_types, map(own, flat))
-    return common
-
-
-def _not_a_number(item: Any) -> Exception:
-    kind = type(item).__name__
-    if isinstance(item, (str, bytes)):
-        return TypeError(f"new(): invalid data type '{kind}'")
-    return RuntimeError(f"Could not infer dtype of {kind}")
-
-
-def _one_by_one(flat: Sequence[Any], target: np.dtype[Any]) -> Array:
-    """Convert number by number, like PyTorch. A value that does not fit raises; -1 is the largest unsigned number."""
-    values: list[Any] = []
-    for item in flat:
-        value = item.item() if isinstance(item, np.generic) else item
-        if not isinstance(value, _NUMBERS):
-            raise _not_in(value, target)
-        if isinstance(value, complex) and target.kind != "c":
-            raise TypeError("must be real number, not complex")
-        if target == np.uint64:
-            values.append(_unsigned(value))
-            continue
-        if target.kind in "iub" and isinstance(value, int) and not -2**63 <= value < 2**63:
-            raise noted(ValueError("Overflow when unpacking long long"), because=f"{value} has more than 64 bits")
-        if target.kind in "iu":
-            if not fits(value, target):
-                raise noted(
-                    RuntimeError(f"value cannot be converted to type {target.name} without overflow"),
-                    given=f"{value!r}")
-            value = int(value.real)
-        values.append(value)
-    wide = np.dtype(np.int64) if target.kind in "iu" and target.itemsize + (target.kind == "u") < 9 else target
-    return np.array(values, wide).astype(target)
+def _of_tensor(tensor: TensorBase, target: np.dtype[Any]) -> Any:
+    """The number of a tensor among the items of a sequence."""
+    if tensor._array.size != 1:
+        raise noted(
+            ValueError("only one element tensors can be converted to Python scalars"),
+            because=f"a sequence holds a tensor of shape {list(tensor._array.shape)}: join tensors with "
+                    "torch.stack() or torch.cat()")
+    kind = letter(tensor._array.dtype)
+    if letter(target) not in "fc" and kind in "fc":
+        raise TypeError("only integer tensors of a single element can be converted to an index")
+    if target.kind != "c" and kind == "c":
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    return numbers_in(tensor.reshape(()) if tensor._array.ndim else tensor)
 
 
 def _unsigned(value: Any) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import Array
-from ...foundations.errors import noted
+from ...foundations.errors import kind_of, noted
 from ...tensors.state.base import TensorBase
 from ..state.inference import watch_saving
 
@@ -36,14 +36,6 @@ def arrays_of(tensors: Sequence[Any], place: int = 0) -> list[np.ndarray[Any, An
     except AttributeError:
         i, x = next((i, x) for i, x in enumerate(tensors) if not hasattr(x, "_array"))
         raise TypeError(f"expected Tensor as element {i} in argument {place}, but got {kind_of(x)}") from None
-
-
-def kind_of(value: Any) -> str:
-    """The name of a value's type in PyTorch's messages. The names of NumPy's types include their package."""
-    name = type(value).__name__
-    if isinstance(value, np.dtype):
-        return f"numpy.dtypes.{name}"
-    return f"numpy.{name}" if isinstance(value, (np.ndarray, np.generic)) else name
 
 
 def not_a_tensor(name: str, value: Any, argument: str, position: int) -> TypeError:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...foundations.devices import DeviceLike, checked, device as Device
 from ...foundations.dtypes import Array
+from ...foundations.errors import kind_of
 from ...foundations.names import missing
 from ...kernels.random.twister import DEFAULT_SEED, Twister
 from ..state.base import TensorBase, plain
@@ -38,7 +39,7 @@ class Generator:
     def manual_seed(self, seed: int) -> Generator:
         """Restart the stream from a seed, and return the generator itself."""
         if not isinstance(seed, int):
-            raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}")
+            raise RuntimeError(f"manual_seed expected a long, but got {kind_of(seed)}")
         self.twister.manual_seed(seed)
         return self
 
@@ -60,7 +61,7 @@ class Generator:
         other value.
         """
         if not isinstance(new_state, TensorBase):
-            raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
+            raise TypeError(f"expected a torch.ByteTensor, but got {kind_of(new_state)}")
         if new_state._array.dtype != np.uint8:
             raise TypeError("RNG state must be a torch.ByteTensor")
         self.twister.set_state(new_state._array)
@@ -96,7 +97,7 @@ def twister_of(name: str, generator: Generator | None) -> Twister:
         return default_generator.twister
     if not isinstance(generator, Generator):
         raise TypeError(f"{name}() received an invalid combination of arguments - argument 'generator' must be "
-                        f"torch.Generator, not {type(generator).__name__}")
+                        f"torch.Generator, not {kind_of(generator)}")
     return generator.twister
 
 

@@ -27,13 +27,13 @@ from ...foundations.dtypes import (
     letter,
     of_scalar,
 )
-from ...foundations.errors import called, noted
+from ...foundations.errors import called, kind_of, noted
 from ...foundations.limits import largest_float
 from ...foundations.modes import local
 from ...kernels.layout import in_rows, row_by_row, steps
 from ...ops.creation import fresh
 from ..state.base import TensorBase, mark_inference, meta_of, numbers_in, requires, with_edge
-from .dims import kind_of, not_a_tensor
+from .dims import not_a_tensor
 
 # Python's own types that PyTorch accepts as element types.
 _BUILTIN: dict[Any, Any] = {float: F64, int: I64, bool: BOOL_, complex: C128}
@@ -107,7 +107,7 @@ def order_of_shape(name: str, given: memory_format, shape: tuple[int, ...]) -> A
     Raises TypeError if `given` is no format, RuntimeError if the format is for another number of dimensions.
     """
     if not isinstance(given, memory_format):
-        raise TypeError(f"{name}(): argument 'memory_format' must be torch.memory_format, not {type(given).__name__}")
+        raise TypeError(f"{name}(): argument 'memory_format' must be torch.memory_format, not {kind_of(given)}")
     if given is contiguous_format or given is preserve_format:
         return "C" if given is contiguous_format else "K"
     rank = _CHANNELS_LAST[given.name]
@@ -158,7 +158,7 @@ def _checked_shape(name: str, sizes: tuple[Any, ...], in_tuple: bool) -> tuple[i
                 raise TypeError
             shape.append(index(n))
         except TypeError:
-            kind = type(n).__name__
+            kind = kind_of(n)
             if i:
                 raise TypeError(f"{name}(): argument 'size' failed to unpack the object at pos {i + 1} with error \""
                                 f'type must be tuple of ints,but got {kind}"') from None
@@ -208,10 +208,7 @@ def asked(requires_grad: Any) -> bool:
     name = called()
     if requires_grad is None and name not in _NO_NONE:
         return False
-    kind = type(requires_grad).__name__
-    if isinstance(requires_grad, (np.ndarray, np.generic)):
-        kind = f"numpy.{kind}"
-    raise TypeError(f"{name}(): argument 'requires_grad' must be bool, not {kind}")
+    raise TypeError(f"{name}(): argument 'requires_grad' must be bool, not {kind_of(requires_grad)}")
 
 
 # The functions that refuse None for `requires_grad`.
@@ -333,7 +330,7 @@ def check_flag(name: str, argument: str, position: int, value: Any) -> None:
     if value is not True and value is not False and not isinstance(value, np.bool_) and (
             not isinstance(value, TensorBase) or value._array.ndim or requires(value)):
         raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be bool, not "
-                        f"{type(value).__name__}")
+                        f"{kind_of(value)}")
 
 
 def check_optional(name: str, position: int, **values: Any) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.errors import kind_of
 from ..state.base import TensorBase
-from .dims import kind_of
 
 
 def ints(name: str, argument: str, value: Any) -> tuple[int, ...]:

@@ -13,10 +13,9 @@ from typing import Any
 from ...foundations import dtypes
 from ...foundations.devices import DeviceLike, Meta, checked, device as Device, on_meta
 from ...foundations.dtypes import dtype as torch_dtype, letter
-from ...foundations.errors import noted, warn
+from ...foundations.errors import kind_of, noted, warn
 from ...foundations.names import public as public_name
 from ...ops import basic as ops
-from ..arguments.dims import kind_of
 from ..arguments.options import check_tensor, element_type, layout as Layout, lies_in, number, order_in, strided
 from ..recording.calls import recorded
 from ..recording.public import methods, public, public_property

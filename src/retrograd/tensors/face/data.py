@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from ...foundations.dtypes import DIFFERENTIABLE
-from ...foundations.errors import noted
+from ...foundations.errors import kind_of, noted
 from ...foundations.modes import local
 from ...graph.versions import new_lineage
-from ..arguments.dims import kind_of
 from ..recording.public import methods, public_property
 from ..state.base import TensorBase, edge_of, sharing
 from ..state.dispatch import is_wrapper

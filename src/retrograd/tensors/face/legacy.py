@@ -5,6 +5,7 @@ PyTorch keeps them for old programs, and much learning material uses them. `torc
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Union
 
 import numpy as np
@@ -12,9 +13,9 @@ import numpy as np
 from ...foundations import dtypes
 from ...foundations.devices import DeviceLike, checked
 from ...foundations.dtypes import Array, default_floating, dtype
-from ...foundations.errors import noted
+from ...foundations.errors import kind_of, noted
 from ...foundations.modes import local
-from ..arguments.data import new_array
+from ..arguments.data import is_sequence, new_array
 from ..recording.public import public
 from ..state.base import TensorBase
 from ..state.dispatch import DISPATCH
@@ -41,9 +42,9 @@ def _array_from(args: tuple[Any, ...], to: np.dtype[Any] | None) -> Array:
     if not args:
         return np.empty(0, target)
     if all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in args):
-        return np.empty(args, target)
+        return np.empty(_sizes(args), target)
     if len(args) > 1:
-        raise TypeError(f"new(): expected sizes as integers, but got ({', '.join(type(a).__name__ for a in args)})")
+        raise TypeError(f"new(): expected sizes as integers, but got ({', '.join(map(kind_of, args))})")
     value = args[0]
     if isinstance(value, TensorBase):
         if to is not None and value._array.dtype != to:
@@ -53,12 +54,26 @@ def _array_from(args: tuple[Any, ...], to: np.dtype[Any] | None) -> Array:
         return value._array
     if type(value).__name__ == "Size":
         return np.empty(value, target)
-    if isinstance(value, str):
-        raise TypeError(f"new(): invalid data type '{type(value).__name__}'")
-    if not hasattr(value, "__len__"):
-        raise TypeError(f"new(): data must be a sequence (got {type(value).__name__})")
-    with np.errstate(all="ignore"):
-        return np.asarray(new_array(value, None)).astype(target)
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{kind_of(value)}'")
+    if isinstance(value, np.ndarray) and not value.ndim and value.dtype.kind in "iu":
+        return np.empty(_sizes([value.item()]), target)
+    if not is_sequence(value):
+        raise TypeError(f"new(): data must be a sequence (got {kind_of(value)})")
+    return new_array(value, target)
+
+
+def _sizes(sizes: Iterable[int]) -> list[int]:
+    """Sizes, checked. Raises TypeError or RuntimeError."""
+    found = [int(size) for size in sizes]
+    for place, size in enumerate(found, 1):
+        if not -2**63 <= size < 2**63:
+            raise TypeError(f"new(): argument 'size' failed to unpack the object at pos {place} with error "
+                            '"Overflow when unpacking long long"')
+    negative = next((size for size in found if size < 0), 0)
+    if negative:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {negative}: {found}")
+    return found
 
 
 def construct(cls: type[Any], args: tuple[Any, ...], data: Any = _MISSING, to: np.dtype[Any] | None = None) -> Any:

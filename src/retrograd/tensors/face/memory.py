@@ -8,17 +8,16 @@ import numpy as np
 
 from ...foundations.devices import DeviceLike, checked
 from ...foundations.dtypes import Array, dtype as torch_dtype
-from ...foundations.errors import no_kernel, noted, warn
+from ...foundations.errors import kind_of, no_kernel, noted, warn_once
 from ...graph.versions import apart
 from ...kernels.mapping import mapped
 from ...ops.basic import clone
 from ..arguments.data import checked_array, new_array
-from ..arguments.dims import kind_of
-from ..arguments.options import asked, element_type, made, strided
+from ..arguments.options import asked, element_type, made, require_grad, strided
 from ..functions.creation.creation import tensor
 from ..recording.calls import recorded
 from ..recording.public import public
-from ..state.base import TensorBase, as_leaf, plain, requires
+from ..state.base import TensorBase, plain, requires
 from .conversion import to
 
 _clone = recorded(clone)
@@ -37,12 +36,17 @@ def from_numpy(ndarray: Array) -> TensorBase:
     return _over(array)
 
 
-def _over(ndarray: Array) -> TensorBase:
+def _over(ndarray: Array, copied: bool = False) -> TensorBase:
+    """A tensor over the memory of an array, with a warning if nobody may write there, unless the tensor is copied."""
     array = checked_array(ndarray)
-    if not array.flags.writeable:
-        warn("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. "
-             "Writing to this tensor will fail: copy the array first if you want to write to it.", UserWarning)
+    if not array.flags.writeable and not copied:
+        _warn_of_constant("NumPy array")
     return plain(apart(array))  # type: ignore[no-any-return]
+
+
+def _warn_of_constant(kind: str) -> None:
+    warn_once(f"The given {kind} is not writable, and PyTorch does not support non-writable tensors. Writing to this "
+              f"tensor will fail: copy the {kind.rpartition(' ')[2]} first if you want to write to it.")
 
 
 @public(for_modes=True)
@@ -65,8 +69,10 @@ def asarray(obj: Any, *, dtype: torch_dtype | None = None, device: DeviceLike | 
 
     With `copy=True` it always copies. With `copy=False` it raises ValueError if a copy is needed.
     """
-    shared = _shared(obj, dtype)
+    shared = _shared(obj, dtype, bool(copy))
     if shared is None:
+        if copy is False and isinstance(obj, np.generic):
+            raise RuntimeError("can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. ")
         if copy is False:
             raise noted(
                 ValueError("can't alias arbitrary sequence into a tensor."), because=f"it is a {type(obj).__name__}")
@@ -78,16 +84,16 @@ def asarray(obj: Any, *, dtype: torch_dtype | None = None, device: DeviceLike | 
     if copy and result is shared:
         result = _clone(shared, "K")
     if asked(requires_grad) and not requires(result):
-        as_leaf(result)
+        require_grad(result)
     return result
 
 
-def _shared(obj: Any, dtype: torch_dtype | None) -> TensorBase | None:
+def _shared(obj: Any, dtype: torch_dtype | None, copied: bool) -> TensorBase | None:
     """A tensor over the memory of `obj`; None if `obj` has no memory to share."""
     if isinstance(obj, TensorBase):
         return obj
     if isinstance(obj, np.ndarray):
-        return _over(obj)
+        return _over(obj, copied or (dtype is not None and dtype.dtype != obj.dtype))
     if isinstance(obj, np.generic):
         return None
     if hasattr(obj, "__dlpack__"):
@@ -101,13 +107,27 @@ def _shared(obj: Any, dtype: torch_dtype | None) -> TensorBase | None:
 def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> TensorBase:
     """A one-dimensional tensor over the memory of a buffer: `count` elements from the byte `offset` on."""
     target = element_type("frombuffer", dtype)
-    length = memoryview(buffer).nbytes
+    try:
+        view = memoryview(buffer)
+    except TypeError:
+        raise ValueError("object does not implement Python buffer protocol.") from None
+    if not view.c_contiguous:
+        raise RuntimeError("could not retrieve buffer from object")
+    if view.readonly:
+        _warn_of_constant("buffer")
+    length, after = view.nbytes, view.nbytes - offset
     if not length or not count:
         raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
-    if count < 0 and (length - offset) % target.itemsize:
-        raise ValueError(f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a multiple of "
+    if not 0 <= offset < length:
+        raise ValueError(f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} "
+                         "bytes) minus 1")
+    if count < 0 and after % target.itemsize:
+        raise ValueError(f"buffer length ({after} bytes) after offset ({offset} bytes) must be a multiple of "
                          f"element size ({target.itemsize})")
-    return made(np.frombuffer(buffer, target, count, offset), None, requires_grad)
+    if count * target.itemsize > after:
+        raise ValueError(f"requested buffer length ({count} * {target.itemsize} bytes) after offset ({offset} bytes) "
+                         f"must not be greater than actual buffer length ({length} bytes)")
+    return made(np.frombuffer(buffer, target, max(count, -1), offset), None, requires_grad)
 
 
 @public("from_file(str filename, bool? shared=None, int? size=0, *, dtype dtype=None, layout layout=None, device "

@@ -11,7 +11,7 @@ from numbers import Number
 from typing import Any
 
 from ...foundations.dtypes import dtype as torch_dtype
-from ..arguments.dims import kind_of
+from ...foundations.errors import kind_of
 from ..state.base import TensorBase
 from .linalg.norms import vector_norm
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import Array, dtype as torch_dtype, legacy, letter
-from ...foundations.errors import noted, warn, warn_once
+from ...foundations.errors import kind_of, noted, warn, warn_once
 from ...ops import fourier, shape as shape_ops
 from ...ops.basic import check_values
 from ...tensors.state.base import TensorBase
 from ..arguments.checking import is_int
-from ..arguments.dims import array_of, as_int, kind_of
+from ..arguments.dims import array_of, as_int
 from ..recording.public import public
 from ..state.base import plain
 from .elementwise.elementary import view_as_real

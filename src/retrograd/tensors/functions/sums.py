@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import DIFFERENTIABLE, dtype as torch_dtype, letter
-from ...foundations.errors import noted, warn_once
+from ...foundations.errors import kind_of, noted, warn_once
 from ...foundations.modes import local
 from ...ops import reductions as ops, scans
-from ..arguments.dims import Dims, array_of, axes_of, axis_of, kind_of
+from ..arguments.dims import Dims, array_of, axes_of, axis_of
 from ..arguments.options import element_type
 from ..recording.calls import recorded
 from ..recording.out_rules import FREE, Rule, rule

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.errors import noted
+from ...foundations.errors import kind_of, noted
 from ...ops.framework import Op
-from ..arguments.dims import kind_of
 from ..state.base import TensorBase, plain
 from ..state.dispatch import DISPATCH, UNHANDLED
 from .inplace import over

@@ -6,10 +6,9 @@ from typing import Any, NoReturn
 
 from ...foundations.devices import DeviceLike
 from ...foundations.dtypes import Shape, float64
-from ...foundations.errors import noted
+from ...foundations.errors import kind_of as name_of, noted
 from ...kernels.sparse import blocks, compressed, coordinates
 from ...kernels.sparse.arrays import Blocks, Compressed, Coo, SparseLike, unsupported
-from ..arguments.dims import kind_of as name_of
 from ..arguments.options import check_tensor
 from ..arguments.size import Size
 from ..functions.creation.creation import tensor, warn_of_copy

@@ -14,7 +14,7 @@ import numpy as np
 
 from ....foundations.devices import DeviceLike
 from ....foundations.dtypes import RARE, Array, dtype as torch_dtype, unimplemented
-from ....foundations.errors import OWN, noted, warn
+from ....foundations.errors import OWN, kind_of, noted, warn
 from ....foundations.modes import local
 from ....kernels import layout as layouts
 from ....ops import creation as ops
@@ -149,7 +149,7 @@ def full(size: Any, fill_value: Any, *, dtype: torch_dtype | None = None, layout
     tensor([3, 3])
     """
     if not isinstance(size, (tuple, list)):
-        raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
+        raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {kind_of(size)}")
     value = number("full", "fill_value", 2, fill_value)
     target = filled_type(dtype, value)
     return made(np.full(shape_of("full", (size,)), filling(value, target), target), device, requires_grad)
@@ -164,7 +164,7 @@ def eye(n: int, m: int | None = None, *, dtype: torch_dtype | None = None, layou
     """
     for name, count, position in (("n", n, 1), ("m", n if m is None else m, 2)):
         if isinstance(count, float) or not hasattr(count, "__index__"):
-            raise TypeError(f"eye(): argument '{name}' (position {position}) must be int, not {type(count).__name__}")
+            raise TypeError(f"eye(): argument '{name}' (position {position}) must be int, not {kind_of(count)}")
         if count < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {count}")
     target = element_type("eye", dtype)

@@ -12,12 +12,12 @@ import numpy as np
 
 from ....foundations.devices import DeviceLike
 from ....foundations.dtypes import I64, Array, Shape, dtype as torch_dtype
+from ....foundations.errors import kind_of
 from ....kernels.layout import in_rows, slowest_first
 from ....kernels.random import distributions as kernels, sampling
 from ....ops import creation as ops
 from ....ops.framework import Op
 from ...arguments.checking import is_int
-from ...arguments.dims import kind_of
 from ...arguments.generator import Generator, twister_of
 from ...arguments.options import element_type, layout as Layout, made, memory_format as MemoryFormat, shape_of, strided
 from ...recording.calls import recorded
@@ -99,13 +99,13 @@ def _bounds_and_size(args: tuple[Any, ...], low: Any, high: Any, size: Shape | N
                         "(low, high, size)")
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"randint(): argument 'size' (position {len(args)}) must be tuple of ints, not "
-                        f"{type(size).__name__}")
+                        f"{kind_of(size)}")
     return (_integer("randint", "low", low), _integer("randint", "high", high)), size
 
 
 def _integer(name: str, argument: str, value: Any) -> int:
     if isinstance(value, float) or not hasattr(value, "__index__"):
-        kind = type(value).__name__
+        kind = kind_of(value)
         raise TypeError(f"{name}(): argument '{argument}' (position 1) must be int, not {kind}")
     integer = int(value)
     if not -2**63 <= integer < 2**63:
@@ -157,7 +157,7 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Gene
         shape, center, width = shape_of("normal", (size,)), float(mean), float(std)
         return made(ops.draw_by(kernels.normal, stream, shape, target, center, width), device, requires_grad)
     if not any(tensors) or size is not None:
-        kinds = ", ".join(type(x).__name__ for x in (mean, std, size) if x is not None)
+        kinds = ", ".join(kind_of(x) for x in (mean, std, size) if x is not None)
         raise TypeError(f"normal() received an invalid combination of arguments - got ({kinds}), but expected one of: "
                         "(Tensor mean, Tensor std), (Tensor mean, float std), (float mean, Tensor std), "
                         "(float mean, float std, tuple of ints size)")

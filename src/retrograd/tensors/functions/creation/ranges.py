@@ -16,7 +16,7 @@ from ....foundations.dtypes import (
     is_half,
     unimplemented,
 )
-from ....foundations.errors import noted, warn
+from ....foundations.errors import kind_of, noted, warn
 from ....kernels import ranges as kernels
 from ...arguments.options import element_type, layout as Layout, made, number, strided
 from ...recording.out_rules import CONSTANT, COUNT_NOTICE, rule
@@ -103,7 +103,7 @@ def _ends(name: str, start: Any, end: Any, steps: Any,
         ends.append(number(name, which, position, bound))
     if isinstance(steps, float) or not hasattr(steps, "__index__"):
         raise TypeError(f"{name}() received an invalid combination of arguments - steps must be int, not "
-                        f"{type(steps).__name__}")
+                        f"{kind_of(steps)}")
     if steps < 0:
         raise noted(RuntimeError("number of steps must be non-negative"), because=f"not {steps}")
     is_complex = any(isinstance(bound, complex) for bound in ends)

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import F32, Array, dtype as torch_dtype, is_half, refuse
-from ....foundations.errors import noted
+from ....foundations.errors import kind_of, noted
 from ....foundations.limits import finfo
 from ....foundations.modes import local
 from ....kernels.networks import normalization as kernels
 from ....ops.networks import normalization as ops
 from ....tensors.state.base import TensorBase
 from ...arguments.checking import is_int
-from ...arguments.dims import array_of, kind_of
+from ...arguments.dims import array_of
 from ...arguments.options import check_flag, check_optional, number
 from ...recording.calls import recorded
 from ...recording.out_rules import FREE, rule

@@ -15,7 +15,7 @@ import numpy as np
 
 from ....foundations.devices import DeviceLike
 from ....foundations.dtypes import DIFFERENTIABLE, Array, Shape, dtype as torch_dtype
-from ....foundations.errors import noted, user_site
+from ....foundations.errors import kind_of, noted, user_site
 from ....foundations.modes import local
 from ....graph import versions
 from ....kernels.layout import (
@@ -31,7 +31,7 @@ from ....kernels.layout import (
 from ....ops import shape as ops
 from ....ops.framework import Op
 from ...arguments import options
-from ...arguments.dims import array_of, as_int, axes_of, axis_of, kind_of
+from ...arguments.dims import array_of, as_int, axes_of, axis_of
 from ...recording.inplace import check_writable, written
 from ...recording.nodes import new_node
 from ...recording.public import methods, public

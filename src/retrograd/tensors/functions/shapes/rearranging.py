@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import Array, unimplemented
-from ....foundations.errors import noted, warn
+from ....foundations.errors import kind_of, noted, warn
 from ....ops import joining, shape as ops, view_copies
-from ...arguments.dims import array_of, arrays_of, as_int, axes_of, axis_of, kind_of
+from ...arguments.dims import array_of, arrays_of, as_int, axes_of, axis_of
 from ...arguments.options import contiguous_format
 from ...arguments.size import Size
 from ...recording.calls import recorded

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import Array, Shape, dtype as torch_dtype, letter
-from ....foundations.errors import noted
+from ....foundations.errors import kind_of, noted
 from ....kernels.layout import in_rows, offset_of, steps
 from ....kernels.shape import StrideError, common_shape
 from ....ops import shape as ops
 from ....ops.basic import clone as _clone_op
 from ....tensors.state.base import TensorBase
-from ...arguments.dims import array_of, arrays_of, as_int, axes_of, axis_of, kind_of
+from ...arguments.dims import array_of, arrays_of, as_int, axes_of, axis_of
 from ...arguments.options import lies_in, order_in
 from ...recording.calls import recorded
 from ...recording.public import public
