@@ -51,7 +51,7 @@ def new_array(data: Any, dtype: np.dtype[Any] | None) -> Array:
         return _of_numbers([data], {kind}, dtype).reshape(())
     if isinstance(data, TensorBase):
         return cast.run(data._array, data._array.dtype if dtype is None else dtype)  # type: ignore[no-any-return]
-    if isinstance(data, np.ndarray) or is_foreign(kind):
+    if isinstance(data, np.ndarray) or (dtype is None and _is_of_numpy(kind)) or is_foreign(kind):
         return _copied(checked_array(np.asarray(data)), dtype)
     if isinstance(data, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{kind_of(data)}'")
@@ -129,9 +129,11 @@ def _level_by_level(data: Any, dtype: np.dtype[Any] | None) -> Array:
     shape = [len(data)]
     flat: Any = data
     while flat and not isinstance(flat[0], _NUMBERS) and is_sequence(flat[0]):
-        if all(isinstance(item, np.ndarray) for item in flat) and len({item.shape for item in flat}) == 1 and (
-                flat[0].size and (dtype is None or dtype.kind == "c" or flat[0].dtype.kind in "biu")):
+        if all(isinstance(item, np.ndarray) for item in flat) and len({(i.shape, i.dtype) for i in flat}) == 1 and (
+                flat[0].size and flat[0].ndim and (dtype in (None, flat[0].dtype) or _is_wider(dtype, flat[0].dtype))):
             return _of_arrays(flat, shape, dtype)
+        if any([isinstance(item, np.ndarray) and not item.ndim for item in flat]):
+            raise _Unusual
         length = len(flat[0])
         shape.append(length)
         if any([not is_sequence(item) or len(item) != length or not (length or type(item) is list) for item in flat]):
@@ -140,10 +142,26 @@ def _level_by_level(data: Any, dtype: np.dtype[Any] | None) -> Array:
     if not len(flat):
         return np.empty(shape, default_floating() if dtype is None else dtype)
     kinds = set(map(type, flat))
-    if not kinds <= _PLAIN:
+    if dtype is None and len(kinds) == 1 and _is_of_numpy(type(flat[0])):
+        array = np.array(flat, _supported(flat[0].dtype))
+    elif kinds <= _PLAIN:
+        array = _of_numbers(flat, kinds, dtype)
+    elif all([isinstance(item, TensorBase) for item in flat]) and len({x._array.dtype for x in flat}) == 1 and (
+            dtype in (None, flat[0]._array.dtype) and not any([x._array.shape for x in flat])):
+        array = _as_array([numbers_in(item) for item in flat], flat[0]._array.dtype)
+    else:
         raise _Unusual
-    array = _of_numbers(flat, kinds, dtype)
     return array if len(shape) == 1 else array.reshape(shape)
+
+
+def _is_wider(dtype: np.dtype[Any] | None, than: np.dtype[Any]) -> bool:
+    """Whether a type holds all kinds of numbers of another one."""
+    return dtype is not None and (dtype.kind == "c" or (letter(dtype) == "f" and than.kind in "biuf"))
+
+
+def _is_of_numpy(kind: type) -> bool:
+    """Whether a class is a type of NumPy's numbers that PyTorch takes as they are."""
+    return issubclass(kind, (np.number, np.bool_)) and kind is not np.uint64 and kind is not np.longdouble
 
 
 def _one_by_one(data: Any, dtype: np.dtype[Any] | None) -> Array:
@@ -168,6 +186,9 @@ def _one_by_one(data: Any, dtype: np.dtype[Any] | None) -> Array:
                         because=f"{item!r} stands among sequences of length {shape[dim]}, at dim {dim}") from None
         if len(parts) != shape[dim]:
             raise ValueError(f"expected sequence of length {shape[dim]} at dim {dim} (got {len(parts)})")
+        if dim + 1 == len(shape):
+            flat.extend([_number(part, target) for part in parts])
+            return
         for part in parts:
             read(part, dim + 1)
 
@@ -179,6 +200,10 @@ def _sizes(data: Any) -> list[int]:
     """The length of a sequence, of its first item, of the first item of that, and so on."""
     shape: list[int] = []
     while is_sequence(data) or isinstance(data, (str, bytes)):
+        if isinstance(data, np.ndarray) and not data.ndim:
+            raise noted(
+                TypeError("len() of unsized object"),
+                because="a sequence holds arrays without dimensions; call .item() on them")
         shape.append(len(data))
         if len(shape) > _MOST_DIMS:
             raise ValueError(f"too many dimensions '{kind_of(data)}'")
@@ -203,15 +228,11 @@ def _inferred(item: Any) -> np.dtype[Any]:
         raise TypeError(f"new(): invalid data type '{kind_of(item)}'")
     if not is_sequence(item):
         raise RuntimeError(f"Could not infer dtype of {kind_of(item)}")
-    return reduce(promote_types, map(_inferred, item)) if len(item) else default_floating()
+    return reduce(promote_types, dict.fromkeys(map(_inferred, item))) if len(item) else default_floating()
 
 
 def _of_arrays(arrays: Sequence[Array], shape: list[int], dtype: np.dtype[Any] | None) -> Array:
     """An array of a sequence of arrays of one shape. PyTorch reads them number by number, with the same result."""
-    if not arrays[0].ndim:
-        raise noted(
-            TypeError("len() of unsized object"),
-            because="a sequence holds arrays without dimensions; call .item() on them")
     stacked = _copied(checked_array(np.stack(arrays)), dtype)
     return stacked.reshape(*shape, *arrays[0].shape)
 
@@ -245,8 +266,8 @@ def _number(item: Any, target: np.dtype[Any]) -> Any:
     """An item of a sequence as a number that fits. Raises PyTorch's error for an item that is none."""
     if isinstance(item, TensorBase):
         item = _of_tensor(item, target)
-    if isinstance(item, str):
-        raise ValueError("too many dimensions 'str'")
+    if type(item) is float and target.kind == "f":
+        return item
     if target == np.uint64:
         return _unsigned(item)
     if target.kind == "b" and isinstance(item, np.bool_):
@@ -261,9 +282,11 @@ def _number(item: Any, target: np.dtype[Any]) -> Any:
         if isinstance(item, int) and not -2**63 <= item < 2**63:
             float(item)                                     # raises OverflowError for a number that no float holds
         return item
-    if not hasattr(item, "__float__"):
+    if hasattr(item, "__float__"):
+        return item.__float__()
+    if not hasattr(item, "__index__"):
         raise TypeError(f"must be real number, not {kind_of(item)}")
-    return item.__float__()
+    return float(index(item))
 
 
 def _integer(item: Any, target: np.dtype[Any]) -> Any:
@@ -288,15 +311,18 @@ def _integer(item: Any, target: np.dtype[Any]) -> Any:
 def _of_tensor(tensor: TensorBase, target: np.dtype[Any]) -> Any:
     """The number of a tensor among the items of a sequence."""
     if tensor._array.size != 1:
+        if letter(target) not in "fc":
+            raise TypeError("only integer tensors of a single element can be converted to an index")
         raise noted(
             ValueError("only one element tensors can be converted to Python scalars"),
             because=f"a sequence holds a tensor of shape {list(tensor._array.shape)}: join tensors with "
                     "torch.stack() or torch.cat()")
-    kind = letter(tensor._array.dtype)
-    if letter(target) not in "fc" and kind in "fc":
-        raise TypeError("only integer tensors of a single element can be converted to an index")
-    if target.kind != "c" and kind == "c":
-        raise RuntimeError("value cannot be converted to type double without overflow")
+    if tensor._array.dtype is not target:
+        kind = letter(tensor._array.dtype)
+        if letter(target) not in "fc" and kind in "fc":
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        if target.kind != "c" and kind == "c":
+            raise RuntimeError("value cannot be converted to type double without overflow")
     return numbers_in(tensor.reshape(()) if tensor._array.ndim else tensor)
 
 

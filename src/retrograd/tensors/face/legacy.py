@@ -6,6 +6,7 @@ PyTorch keeps them for old programs, and much learning material uses them. `torc
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import index
 from typing import Any, Union
 
 import numpy as np
@@ -41,7 +42,7 @@ def _array_from(args: tuple[Any, ...], to: np.dtype[Any] | None) -> Array:
     target = default_floating() if to is None else to
     if not args:
         return np.empty(0, target)
-    if all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in args):
+    if all(hasattr(type(n), "__index__") and not isinstance(n, (bool, TensorBase, np.ndarray)) for n in args):
         return np.empty(_sizes(args), target)
     if len(args) > 1:
         raise TypeError(f"new(): expected sizes as integers, but got ({', '.join(map(kind_of, args))})")
@@ -65,7 +66,7 @@ def _array_from(args: tuple[Any, ...], to: np.dtype[Any] | None) -> Array:
 
 def _sizes(sizes: Iterable[int]) -> list[int]:
     """Sizes, checked. Raises TypeError or RuntimeError."""
-    found = [int(size) for size in sizes]
+    found = [index(size) for size in sizes]
     for place, size in enumerate(found, 1):
         if not -2**63 <= size < 2**63:
             raise TypeError(f"new(): argument 'size' failed to unpack the object at pos {place} with error "

@@ -77,7 +77,8 @@ def asarray(obj: Any, *, dtype: torch_dtype | None = None, device: DeviceLike | 
             raise noted(
                 ValueError("can't alias arbitrary sequence into a tensor."), because=f"it is a {type(obj).__name__}")
         target = None if dtype is None else element_type("asarray", dtype)
-        return made(new_array(obj, target), device, requires_grad)
+        data = np.asarray(obj) if isinstance(obj, np.generic) else obj
+        return made(new_array(data, target), device, requires_grad)
     result = to(shared, device=device, dtype=dtype)
     if copy is False and result is not shared:
         raise ValueError(f"can't alias tensor with dtype '{shared.dtype.legacy}' into dtype '{result.dtype.legacy}'.")
@@ -98,9 +99,17 @@ def _shared(obj: Any, dtype: torch_dtype | None, copied: bool) -> TensorBase | N
         return None
     if hasattr(obj, "__dlpack__"):
         return from_dlpack(obj)
-    if isinstance(obj, (bytes, bytearray, memoryview)):
-        return frombuffer(obj, dtype=dtype)
-    return None
+    if type(obj) in (list, tuple) or not _is_buffer(obj):
+        return None
+    return frombuffer(obj, dtype=dtype)
+
+
+def _is_buffer(obj: Any) -> bool:
+    try:
+        memoryview(obj)
+    except TypeError:
+        return False
+    return True
 
 
 @public(for_modes=True)
