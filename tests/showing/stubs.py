@@ -78,7 +78,7 @@ def attribute(name: str, found: property, indent: str = "    ") -> Iterator[str]
     kind = result_of(inspect.signature(body).return_annotation, body)
     yield f"{indent}@property"
     yield f"{indent}def {name}(self) -> {kind}: ..."
-    if found.fset is not None:
+    if hasattr(found.fset, "body"):                        # else the property refuses to be assigned
         value = text_of([*inspect.signature(found.fset.body).parameters.values()][1].annotation, body)  # type: ignore[attr-defined]
         yield f"{indent}@{name}.setter"
         yield f"{indent}def {name}(self, value: {value}) -> None: ..."

@@ -253,10 +253,12 @@ class Optimizer:
         for hook in present(self._optimizer_state_dict_pre_hooks):
             hook(self)
         numbers: dict[int, int] = {}
-        groups = []
+        groups: list[dict[str, Any]] = []
         for group in self.param_groups:
-            for parameter in group["params"]:
-                numbers.setdefault(id(parameter), len(numbers))
+            start = sum([len(each["params"]) for each in groups])
+            # A parameter that stands in a group twice has its last number.
+            numbers |= {id(parameter): i for i, parameter in enumerate(group["params"], start)
+                        if id(parameter) not in numbers}
             packed = {key: value for key, value in group.items() if key != "params"}
             groups.append({**packed, "params": [numbers[id(parameter)] for parameter in group["params"]]})
         state = {numbers[id(key)] if isinstance(key, TensorBase) else key: value for key, value in self.state.items()}

@@ -190,7 +190,9 @@ class _WithFunctions(Schedule):
     def state_dict(self) -> dict[str, Any]:
         """Everything that the schedule holds, except for the optimizer. Of functions there is None, of objects a dict.
         """
-        return {**super().state_dict(), "lr_lambdas": [saved_function(function) for function in self.lr_lambdas]}
+        found = super().state_dict()
+        del found["lr_lambdas"]
+        return {**found, "lr_lambdas": [saved_function(function) for function in self.lr_lambdas]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Load what `state_dict` returned. The functions of this schedule stay."""

@@ -154,6 +154,28 @@ def test_other_memory_behind_a_tensor() -> None:
         y.sum().backward()
 
 
+def test_a_view_that_was_set_to_other_memory_has_no_derivative() -> None:
+    """Neither with respect to its former base nor with respect to the tensor whose memory it has."""
+    leaf = torch.ones(2, 3, requires_grad=True)
+    for view, source in (((leaf * 2).view(3, 2), torch.zeros(3, 2)), (torch.ones(2, 3).view(3, 2), leaf.t() * 3)):
+        view.set_(source)
+        assert view.tolist() == source.tolist()
+        with pytest.raises(RuntimeError, match="^derivative for set_ is not implemented"):
+            view.sum().backward()
+    assert leaf.grad is None
+
+
+@pytest.mark.parametrize("name", ["shape", "dtype", "T", "is_cuda", "is_sparse", "ndim", "_version", "grad_fn"])
+def test_what_cannot_be_assigned_is_named(name: str) -> None:
+    said = f"^attribute '{name}' of 'torch._C.TensorBase' objects is not writable$"
+    for tensor in (torch.ones(2, 3), torch.nn.Parameter(torch.ones(2))):
+        with pytest.raises(AttributeError, match=said):
+            setattr(tensor, name, 3)
+        with pytest.raises(AttributeError, match=said):
+            delattr(tensor, name)
+
+
+
 def test_a_refused_indexed_write_writes_nothing() -> None:
     x = torch.zeros(3, 4)
     with pytest.raises(IndexError, match="^index 9 is out of bounds for dimension 0 with size 3"):

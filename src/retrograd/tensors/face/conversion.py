@@ -294,10 +294,10 @@ _SHORTHANDS = {
     "chalf": dtypes.complex32, "cfloat": dtypes.complex64,
     "cdouble": dtypes.complex128, "char": dtypes.int8, "short": dtypes.int16, "int": dtypes.int32,
     "long": dtypes.int64, "byte": dtypes.uint8, "bool": dtypes.bool_}
-_no = public_property(_false)
+_OTHERS = ("cuda", "mps", "meta", "sparse", "quantized", "nested", "sparse_csr", "mkldnn", "vulkan", "ipu", "maia",
+           "mtia", "xla", "xpu")
 methods(
     type_, **{name: _shorthand(target, name) for name, target in _SHORTHANDS.items()},
-    is_cpu=public_property(_true), is_cuda=_no, is_mps=_no, is_meta=_no, is_sparse=_no, is_quantized=_no, is_nested=_no,
-    is_sparse_csr=_no, is_mkldnn=_no, is_vulkan=_no, is_ipu=_no, is_maia=_no, is_mtia=_no, is_xla=_no, is_xpu=_no,
+    is_cpu=public_property(_true), **{f"is_{name}": public_property(_false) for name in _OTHERS},
     name=public_property(_none), layout=public_property(_layout), itemsize=public_property(_itemsize),
     nbytes=public_property(_nbytes), const_data_ptr=data_ptr, _cdata=public_property(_identity))

@@ -6,7 +6,7 @@ The engine fits each gradient to its edge, and so converts it to this type.
 from __future__ import annotations
 
 from ...foundations.dtypes import C_NAMES, dtype as torch_dtype
-from ...foundations.errors import noted
+from ...foundations.errors import kind_of, noted
 from ...tensors.state.base import TensorBase
 from ..recording.public import methods, public_property
 from ..state.base import accumulator_of, meta_of, stands_as_leaf
@@ -32,7 +32,7 @@ def grad_dtype(self: TensorBase) -> torch_dtype | None:
 def set_grad_dtype(self: TensorBase, value: torch_dtype | None) -> None:
     """Let the gradient have another type. Raises RuntimeError if the leaf has a gradient of yet another type."""
     if value is not None and not isinstance(value, torch_dtype):
-        raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type(value).__name__}")
+        raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {kind_of(value)}")
     _check_leaf(self, "set")
     meta = meta_of(self)
     if value is not None and meta.grad is not None and meta.grad._array.dtype != value.dtype:

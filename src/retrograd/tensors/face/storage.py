@@ -25,9 +25,9 @@ from ...kernels.mapping import mapped
 from ..arguments.data import new_array
 from ..arguments.dims import array_of, not_a_tensor
 from ..functions.shapes.shape import sizes_of
-from ..recording.inplace import check_writable, written
+from ..recording.inplace import check_writable, rebase, written
 from ..recording.public import public
-from ..state.base import TensorBase, edge_of, note_kind, refuse_tangents, set_edge
+from ..state.base import TensorBase, edge_of, note_kind, refuse_tangents
 from ..state.dispatch import is_wrapper
 from ..transforms.batched import is_batch
 from ..transforms.refusals import STORAGE, unbatched
@@ -353,7 +353,7 @@ def set_(self: TensorBase, source: Any = None, storage_offset: int = 0, size: An
     put_behind(self, _memory_for(self._array.dtype, source, storage_offset, size, stride))
     written(self)
     if any(edges):
-        set_edge(self, NotDifferentiable((*edges, None)[:2], self._array.shape, self._array.dtype))
+        rebase(self, NotDifferentiable((*edges, None)[:2], self._array.shape, self._array.dtype))
     return self
 
 

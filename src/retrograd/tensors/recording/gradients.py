@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import C_NAMES, Array, dtype as torch_dtype
-from ...foundations.errors import noted
+from ...foundations.errors import kind_of, noted
 from ...foundations.modes import local
 from ...graph.anomaly import CheckedPass
 from ...graph.crossings import alive as crossings, lasting
@@ -339,7 +339,7 @@ def check_grad(tensor: TensorBase, grad: TensorBase) -> None:
     """Raise PyTorch's error if `grad` cannot be assigned as the gradient of `tensor`."""
     if not isinstance(grad, TensorBase):
         raise noted(
-            TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(grad).__name__}"),
+            TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {kind_of(grad)}"),
             "backward#assigned-grad-is-a-tensor")
     if grad is tensor:
         raise noted(RuntimeError("can't assign Variable as its own grad"), "backward#own-grad")

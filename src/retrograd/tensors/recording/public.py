@@ -259,6 +259,14 @@ class _PublicProperty(property):
         asked.body, assigned.body = get, set_  # type: ignore[attr-defined]
         super().__init__(asked, None if set_ is None else assigned, fdel, doc or get.__doc__)
 
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Without a setter, refuse to assign and to delete in PyTorch's words. Python's own would name this class."""
+        if self.fset is None:
+            def refused(tensor: TensorBase, *value: Any) -> None:
+                raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
+
+            super().__init__(self.fget, refused, refused, self.__doc__)
+
 
 if TYPE_CHECKING:
     public_property = property
