@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ..foundations.errors import noted, warn
 from ..graph.node import GradientEdge
 from ..ops.creation import full_beside
 from ..tensors import transforms
+from ..tensors.arguments.options import require_grad
 from ..tensors.recording.gradients import (
     implicit,
     input_edge,
@@ -57,11 +56,11 @@ def backward(tensors: TensorOrTensors, grad_tensors: TensorOrTensors | None = No
                              "`backward()`. Please only use `grad_tensors`."), "backward#grad-variables-deprecated")
         grad_tensors = grad_variables
     refuse_inside()
-    roots = _sequence(tensors)
+    roots, targets = _sequence(tensors), None if inputs is None else _sequence(inputs)
     starts = starting(roots, _cotangents(grad_tensors, len(roots)))
     try:
         run_backward(starts, retain_graph=retain_graph, create_graph=create_graph,
-                     inputs=None if inputs is None else accumulating_edges(inputs))
+                     inputs=None if targets is None else accumulating_edges(targets))
     finally:
         if create_graph:
             warn_of_cycle()
@@ -113,14 +112,21 @@ def _single(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[A
             raise noted(
                 RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge"),
                 "backward#zeros-for-gradient-edge", instead="give the tensor")
-        return tuple([plain(full_beside(None, edge.shape, edge.dtype, 0)) if g is None else g
-                      for g, edge in zip(gradients, edges)])
+        return tuple([_zeros(edge, create_graph) if g is None else g for g, edge in zip(gradients, edges)])
     if not allow_unused and any(g is None for g in gradients):
         raise noted(
             RuntimeError(f"The differentiated Tensor at index {gradients.index(None)} appears to not have been used "
                          "in the graph. Set allow_unused=True if this is the desired behavior."),
             "backward#unused-tensor")
     return tuple(gradients)
+
+
+def _zeros(edge: Any, create_graph: bool) -> TensorBase:
+    """Zeros in the place of a gradient. If a graph is made, they are a leaf of it, as in PyTorch."""
+    zeros: TensorBase = plain(full_beside(None, edge.shape, edge.dtype, 0))
+    if create_graph:
+        require_grad(zeros)
+    return zeros
 
 
 def _batched(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[Any], *, retain_graph: bool | None,
@@ -131,8 +137,8 @@ def _batched(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[
     sizes: list[int] = []
     for i, (root, cotangent) in enumerate(zip(roots, cotangents)):
         value = root_value(root, i)
-        if cotangent is None:
-            implicit(value, None, i)
+        if not isinstance(cotangent, TensorBase):
+            implicit(value, cotangent, i)
             raise noted(
                 ValueError("vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a "
                            "Tensor of dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0."),
@@ -153,7 +159,7 @@ def _batched(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[
     with crossing.entered(level):
         rows = [crossing.enter_batch(level, c, 0) for c in cotangents]
         found = _single(roots, targets, rows, retain_graph=retain_graph, materialize_grads=False, **options)
-    absent = [plain(np.zeros(input_edge(t).shape, input_edge(t).dtype)) if materialize else None for t in targets]
+    absent = [_zeros(input_edge(t), options["create_graph"]) if materialize else None for t in targets]
     return tuple([none if g is None else crossing.leave_batch(level, g, 0)
                   for g, none in zip(found, absent, strict=True)])
 

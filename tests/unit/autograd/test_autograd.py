@@ -338,3 +338,13 @@ def test_deprecated_arguments_warn(call: Callable[[Any], Any], message: str) -> 
     x = leaf()
     with pytest.warns(FutureWarning, match=message):
         call(x)
+
+
+@pytest.mark.parametrize("batched", [False, True])
+def test_zeros_for_what_was_not_used_are_leaves_of_the_graph_that_is_made(batched: bool) -> None:
+    x, unused = (torch.ones(2, requires_grad=True) for _ in range(2))
+    for made in (True, False):
+        given = torch.eye(2) if batched else torch.ones(2)
+        _, zeros = torch.autograd.grad(x * x, (x, unused), given, create_graph=made, is_grads_batched=batched,
+                                       materialize_grads=True)
+        assert (zeros.tolist(), zeros.requires_grad, zeros.is_leaf) == ([0, 0], made, True)
