@@ -42,7 +42,7 @@ def gradients(entry: Entry, hooks: Any, recorded: bool) -> list[Any]:
     return [None if g is None else g.detach().numpy() for g in found]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(4)                                    # 1,621 entries, and few ways to save a value
 @pytest.mark.parametrize("entry", TABLE, ids=str)
 def test_saved_tensors(entry: Entry) -> None:
     nodes_keep_no_array_besides_the_parcels(entry)

@@ -68,7 +68,7 @@ def printed(folder: Path, program: str, *words: str) -> str:
     return done.stdout
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(3)                                    # each starts seven interpreters
 @pytest.mark.parametrize(("method", "way"), [
     (method, way) for method in multiprocessing.get_all_start_methods() for way in WAYS
     if method != "fork" or way == "script"])                  # a forked child has the modules of its parent

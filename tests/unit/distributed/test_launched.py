@@ -77,7 +77,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(3)                                    # each starts three processes, and some wait for a timeout
 @starts
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faults_end_the_job(fault: str) -> None:

@@ -98,7 +98,7 @@ def test_names_mean_the_same_in_any_order_of_first_touches(seed: int) -> None:
 
 
 @on_unix
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(6)                                    # each imports 180 files, for eight seconds
 @pytest.mark.parametrize("part", range(6))
 def test_each_file_is_imported_alone(part: int) -> None:
     """Each file of the package can be the first that a program imports after the package itself.

@@ -139,7 +139,7 @@ def taped(entry: Entry, dtype: str) -> None:
             same(result, expected)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(4)                                    # the whole table takes 40 s
 @pytest.mark.parametrize("part", range(4))
 @pytest.mark.parametrize(("run", "known", "dtype"), [
     (forward, FORWARD, "float64"), (backward, {}, "float64"), (both, BOTH, "float64"), (taped, TAPED, "float64"),

@@ -224,7 +224,7 @@ def looped(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     return found
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(5)                                    # 800 entries, and few rules
 @pytest.mark.parametrize("entry", [entry for entry in TABLE if {"f", "c"} & {*entry.kinds}], ids=str)
 def test_a_batch_is_its_samples(entry: Entry, looped: set[str], request: pytest.FixtureRequest) -> None:
     thorough = request.config.getoption("--thorough")

@@ -31,7 +31,7 @@ def expected(text: str, degree: int) -> float:
         return derivative(lambda x: CURVES[text](number(x)).item(), X, degree)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(3)                                    # each curve runs all nestings
 @pytest.mark.parametrize("text", CURVES)
 @pytest.mark.filterwarnings("ignore")
 def test_every_nesting_gives_the_derivative(text: str) -> None:

@@ -25,7 +25,7 @@ def cases(entries: Sequence[Entry]) -> list[Any]:
 CASES = cases([entry for entry in TABLE if entry.name not in WITHOUT_TANGENT])
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(5)                                    # test_op_table asks the same of other cases
 @pytest.mark.parametrize(("entry", "dtype"), CASES)
 def test_tangents(entry: Entry, dtype: str) -> None:
     tangents_are_transposed_gradients(entry, dtype)
@@ -102,7 +102,7 @@ def twice_differentiable(entry: Entry) -> bool:
     return not (entry.once or entry.conventional or entry.name in WITHOUT_TANGENT)
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(10)                                   # each runs four nestings
 @pytest.mark.parametrize(("entry", "dtype"), cases([entry for entry in TABLE if twice_differentiable(entry)]))
 def test_second_derivatives_agree_in_every_nesting(entry: Entry, dtype: str) -> None:
     """Reverse over forward, forward over reverse, and forward over forward, against reverse over reverse."""

@@ -48,7 +48,7 @@ FOUND = {
 }
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(6)                                    # 20 random programs each
 @pytest.mark.parametrize("block", range(6))
 def test_transforms_of_random_programs(block: int) -> None:
     for seed in range(block * 20, block * 20 + 20):

@@ -134,6 +134,8 @@ def _level_by_level(data: Any, dtype: np.dtype[Any] | None) -> Array:
             return _of_arrays(flat, shape, dtype)
         if any([isinstance(item, np.ndarray) and not item.ndim for item in flat]):
             raise _Unusual
+        if len(shape) > _MOST_DIMS:                         # such as a list that holds itself
+            raise _Unusual
         length = len(flat[0])
         shape.append(length)
         if any([not is_sequence(item) or len(item) != length or not (length or type(item) is list) for item in flat]):

@@ -114,7 +114,7 @@ class LanguageModel(torch.nn.Module):
         return found @ self.words.weight.t()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(2)                                    # each trains a transformer for three seconds
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("dynamic", [None, True])
 def test_steps_on_texts_of_any_number_and_length(dynamic: bool | None, backend: str, traces: list[Any]) -> None:

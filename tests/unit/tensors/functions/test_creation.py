@@ -352,3 +352,11 @@ class TestRequiresGrad:
                 MAKERS[name](requires_grad=None)
         else:
             assert not MAKERS[name](requires_grad=None).requires_grad
+
+
+def test_a_list_that_holds_itself_is_refused() -> None:
+    endless: list[object] = []
+    endless.append(endless)
+    for dtype in (None, torch.float32):
+        with pytest.raises(ValueError, match="^too many dimensions 'list'$"):
+            torch.tensor(endless, dtype=dtype)

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ....foundations.dtypes import F64, Array, dtype as torch_dtype
-from ....foundations.errors import noted, warn
+from ....foundations.errors import kind_of, noted, warn
 from ....foundations.modes import local
 from ....graph.versions import writing
 from ....kernels.elementwise.arithmetic import overwrite
@@ -257,8 +257,7 @@ def _item(key: Any) -> Any:
     if isinstance(key, np.bool_) or not hasattr(type(key), "__index__"):
         if isinstance(key, str):
             raise noted(TypeError("new(): invalid data type 'str'"), given=f"{key!r} is not an index")
-        name = f"numpy.{type(key).__name__}" if isinstance(key, np.generic) else type(key).__name__
-        raise IndexError(_NO_INDEX.format(name))
+        raise IndexError(_NO_INDEX.format(kind_of(key)))
     return key.__index__()
 
 
