@@ -1,6 +1,7 @@
 """Random data of any kind, and a function that makes a tensor of the data: numbers, nested sequences, arrays.
 
-`outcome(library, seed)` says what the function of a library makes of it, or which error it raises.
+`outcome(library, seed)` says what the function of a library makes of it, or which error it raises. The data is also an
+index, which is read or written.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ NUMBERS = (1, 0, -3, 2.5, True, False, 7, 1.0, 300, -1, 2**40, 1e300, 1j)
 TYPES = ("float32", "float64", "int64", "int8", "uint8", "bool", "complex64", "float16", "int32")
 KINDS_OF_ARRAYS = ("f4", "f8", "i8", "i4", "u1", "?", "c8", "f2", "i2", "c16", ">f4", "S3", "U2", "O", "M8[s]")
 MAKERS = ("tensor", "tensor", "tensor", "as_tensor", "asarray", "FloatTensor", "LongTensor", "IntTensor", "BoolTensor",
-          "new_tensor", "frombuffer", "from_numpy")
+          "new_tensor", "frombuffer", "from_numpy", "getitem", "getitem", "setitem")
 
 
 class Indexed:
@@ -91,6 +92,11 @@ def drawn(draws: random.Random, t: Any, depth: int = 0) -> Any:
         lambda: [{1, 2}], lambda: [[1, 2], {3, 4}], lambda: [True, np.True_], lambda: t.Size([2, 3])])()
 
 
+def _key(draws: random.Random, data: Any) -> Any:
+    """The data as an index, or as a part of an index."""
+    return draws.choice([data, (data,), (0, data), (slice(None), data), (None, data, ...), [data], [data, 0]])
+
+
 def outcome(t: Any, seed: int) -> str:
     """What a library makes of the data of a seed."""
     draws = random.Random(seed)
@@ -110,6 +116,11 @@ def outcome(t: Any, seed: int) -> str:
                                     offset=draws.choice([0, 1]))
             elif maker == "from_numpy":
                 made = t.from_numpy(data)
+            elif maker == "getitem":
+                made = t.arange(60.).reshape(3, 4, 5)[_key(draws, data)]
+            elif maker == "setitem":
+                made = t.arange(60.).reshape(3, 4, 5)
+                made[_key(draws, data)] = draws.choice([2, t.tensor(3.)])
             elif hasattr(type(data), "__index__") or (isinstance(data, np.ndarray) and not data.ndim) or (
                     type(data).__name__ == "Size"):
                 return "a size, not data"

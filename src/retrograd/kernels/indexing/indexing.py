@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import Array, Shape
+from ...foundations.errors import noted
 from ..elementwise import choosing
 from ..networks.adding_rows import add_rows
 from ..thresholds import ADDED_AT, PLACED_BLOCK
@@ -115,13 +116,14 @@ def _ill_formed(shape: Shape, indices: Sequence[Any]) -> Exception | None:
 def _beyond(shape: Shape, indices: Sequence[Any]) -> Exception | None:
     """The error for an index outside its dimension, or None."""
     arrays = [(d, i) for d, i in enumerate(expanded(indices)) if i is not None]
-    # Indexed dimensions that are not adjacent move to the front, so their numbers count from there.
-    apart = arrays[-1][0] - arrays[0][0] >= len(arrays)
+    # As in PyTorch, the dimensions with index arrays are numbered from 0.
     for place, (d, i) in enumerate(arrays):
         if i.size and not shape[d]:
             return IndexError("index is out of bounds for dimension with size 0")
         if outside(i, shape[d]) is not None:
-            return IndexError(out_of_bounds(i, shape[d], place if apart else d))
+            error = IndexError(out_of_bounds(i, shape[d], place))
+            return error if place == d else noted(
+                error, because=f"index array {place} is for dimension {d} of shape {list(shape)}")
     return None
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import reduce
 from itertools import chain
 from operator import index
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -36,6 +38,8 @@ _SUPPORTED = ("The only supported types are: float64, float32, float16, complex6
 _NUMBERS = (bool, int, float, complex)
 _PLAIN = frozenset(_NUMBERS)
 _MOST_DIMS = 128
+# These have `__getitem__`, and are no sequences here.
+_NOT_NESTED = (TensorBase, str, bytes, dict, MappingProxyType, np.generic, np.dtype)
 
 
 def new_array(data: Any, dtype: np.dtype[Any] | None) -> Array:
@@ -103,13 +107,23 @@ def is_sequence(value: Any) -> bool:
     """Whether a value is a level of nesting. Within a sequence, a tensor counts as a number, an array as a sequence."""
     kind = type(value)
     return kind is list or kind is tuple or (
-        not isinstance(value, (TensorBase, str, bytes, np.dtype))
-        and _defines(kind, "__len__") and _defines(kind, "__getitem__") and not _defines(kind, "keys"))
+        not isinstance(value, _NOT_NESTED) and any(["__getitem__" in vars(base) for base in kind.__mro__]))
 
 
-def _defines(kind: type, name: str) -> bool:
-    """Whether the instances of a class have a method. The class itself may have one of this name from its own class."""
-    return any([name in vars(base) for base in kind.__mro__])
+def is_sequence_or_text(value: Any) -> bool:
+    """Whether C code calls a value a sequence."""
+    return isinstance(value, (str, bytes)) or is_sequence(value)
+
+
+def index_array(data: Any) -> Array:
+    """A sequence that stands in `x[…]` as an array: of bool or uint8 if all items are, otherwise of int64."""
+    if is_sequence(data):
+        with suppress(_Unusual, ValueError):
+            array = _level_by_level(data, None)
+            if array.dtype is I64 or array.dtype is BOOL_:
+                return array
+    kind = _inferred(data)
+    return new_array(data, kind if kind is BOOL_ or kind == np.uint8 else I64)
 
 
 def _of_sequence(data: Any, dtype: np.dtype[Any] | None) -> Array:
@@ -220,7 +234,7 @@ def _inferred(item: Any) -> np.dtype[Any]:
     if isinstance(item, (np.ndarray, np.generic)):
         if isinstance(item, np.str_):
             raise TypeError(f"new(): invalid data type '{kind_of(item)}'")
-        return _supported(item.dtype)
+        return _supported(item.dtype.newbyteorder("="))
     if isinstance(item, _NUMBERS):
         return of_scalar(item)
     if isinstance(item, TensorBase):

@@ -169,16 +169,17 @@ def flat(values: Iterable[Any]) -> Iterator[Any]:
             yield value
 
 
-def tensors_in(values: Any) -> list[TensorBase]:
-    """The tensors in arguments, in lists, tuples and dicts too."""
+def tensors_in(values: Any, within: tuple[Any, ...] = ()) -> list[TensorBase]:
+    """The tensors in arguments, in lists, tuples and dicts too. `within` holds the containers that lead to `values`.
+
+    A container that holds itself is not entered again.
+    """
     found: list[TensorBase] = []
     for value in values:
         if isinstance(value, TensorBase):
             found.append(value)
-        elif isinstance(value, (list, tuple)):
-            found += tensors_in(value)
-        elif isinstance(value, dict):
-            found += tensors_in(value.values())
+        elif isinstance(value, (list, tuple, dict)) and not any([value is outer for outer in within]):
+            found += tensors_in(value.values() if isinstance(value, dict) else value, (*within, value))
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -354,7 +355,10 @@ class TestRequiresGrad:
             assert not MAKERS[name](requires_grad=None).requires_grad
 
 
-def test_a_list_that_holds_itself_is_refused() -> None:
+@pytest.mark.parametrize("handler", ["retrograd", "retrograd.distributed.tensor", "retrograd.tensors.meta.face"])
+def test_a_list_that_holds_itself_is_refused(handler: str) -> None:
+    # Each of these modules looks for its own tensors in the arguments.
+    import_module(handler)
     endless: list[object] = []
     endless.append(endless)
     for dtype in (None, torch.float32):

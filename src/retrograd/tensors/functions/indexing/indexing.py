@@ -13,12 +13,11 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ....foundations.dtypes import F64, Array, dtype as torch_dtype
-from ....foundations.errors import kind_of, noted, warn
+from ....foundations.errors import noted
 from ....foundations.modes import local
 from ....graph.versions import writing
 from ....kernels.elementwise.arithmetic import overwrite
 from ....kernels.indexing import indexing as kernels
-from ....ops.basic import beyond
 from ....ops.elementwise import arithmetic
 from ....ops.framework import Op
 from ....ops.indexing import indexing as ops
@@ -28,20 +27,18 @@ from ...arguments.options import filling
 from ...recording.calls import recorded
 from ...recording.inplace import check_writable, over, written
 from ...recording.public import public
-from ...state.base import ORDINARY, TensorBase, edge_of, make_view, numbers_in, plain, requires
-from ...state.inference import watch_saving
+from ...state.base import ORDINARY, TensorBase, edge_of, make_view, plain, requires
 from ...state.writable import refuse_overlap, unlock, unlocked
-from ...transforms.batched import is_batch
 from ..shapes.shape import broadcast_to, view
 from . import masking
-from .masking import put, static_index
+from .keys import as_item, as_tuple
+from .masking import put
 
 _select, _slice, _index = recorded(ops.select), recorded(ops.slice_), recorded(ops.index)
 _unsqueeze, _alias = recorded(unsqueeze), recorded(alias)
 newaxis = None                                          # as in x[newaxis]
 # One step of a key: the recorded call, its operator, and the arguments of both after the tensor.
 Step = tuple[Callable[..., Any], Op, tuple[Any, ...]]
-_NO_INDEX = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
 
 
 # Reading
@@ -93,13 +90,15 @@ def _taken(steps: list[Step], base: Array) -> Any:
 
 def _place(index: int, shape: Sequence[int], dim: int, place: int) -> int:
     """An int of a key, counted from the front. Errors name its `place` in the key as the dimension, as in PyTorch."""
+    size = shape[dim] if shape else 0
+    if -size <= index < size:
+        return index if index >= 0 else index + size
+    if not -2**63 <= index < 2**63:
+        raise noted(ValueError("Overflow when unpacking long long"), because=f"{index} has more than 64 bits")
     if not shape and not index:
         raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
                          "to convert a 0-dim tensor to a number")
-    size = shape[dim] if shape else 0
-    if not -size <= index < size:
-        raise IndexError(f"index {index} is out of bounds for dimension {place} with size {size}")
-    return index if index >= 0 else index + size
+    raise IndexError(f"index {index} is out of bounds for dimension {place} with size {size}")
 
 
 def _range(key: slice, shape: Sequence[int], dim: int) -> tuple[int, int, int]:
@@ -112,19 +111,6 @@ def _range(key: slice, shape: Sequence[int], dim: int) -> tuple[int, int, int]:
     return start, max(start, stop), step
 
 
-def _keys(key: Any) -> tuple[Any, ...]:
-    """A key as a tuple. A list that holds more than numbers also counts as a tuple, as in older versions of NumPy."""
-    if type(key) is tuple:
-        return key
-    if type(key) is list and len(key) < 32 and any([
-            k is None or k is Ellipsis or isinstance(k, (slice, list, tuple, TensorBase, np.ndarray)) for k in key]):
-        warn(
-            "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch "
-            "2.9; use x[tuple(seq)] instead of x[seq].", UserWarning)
-        return tuple(key)
-    return (key,)
-
-
 def _chain(input: Any, key: Any) -> tuple[list[Step], tuple[Any, ...] | None]:
     """The chain of views of a key, and the index arrays of the last view (None if the key has no arrays)."""
     if type(key) is tuple:
@@ -132,7 +118,7 @@ def _chain(input: Any, key: Any) -> tuple[list[Step], tuple[Any, ...] | None]:
         if steps is not None:
             _refuse_stale(input)
             return steps, None
-    return _parse(input, _keys(key))
+    return _parse(input, as_tuple(key))
 
 
 def _basic(shape: Sequence[int], keys: tuple[Any, ...]) -> list[Step] | None:
@@ -175,7 +161,7 @@ def _parse(input: TensorBase, keys: tuple[Any, ...]) -> tuple[list[Step], tuple[
         if type(k) is int or type(k) is slice:
             used += 1
         elif k is not None and k is not Ellipsis:
-            k = _item(k)
+            k = as_item(k)
             used += 0 if k is True or k is False else _width(k)
         items.append(k)
     if used > len(shape):
@@ -231,43 +217,6 @@ def _compact(arrays: list[Any]) -> tuple[Any, ...]:
             kept.append(array)
             skip = 0 if array is None else _width(array) - 1
     return tuple(kept)
-
-
-def _item(key: Any) -> Any:
-    """An item of a key other than an int, a slice, None or Ellipsis, converted to an int, a bool or an index array."""
-    if type(key) is bool or isinstance(key, slice):
-        return key
-    if isinstance(key, TensorBase):
-        array = key._array
-        if array.ndim == 0 and array.dtype.kind in "biu" and not (array.dtype.kind == "i" and is_batch(array)):
-            number = numbers_in(key)
-            return number if array.dtype.kind == "i" else bool(number)           # uint8 is an old form of bool
-        if key._grad_meta is not None and key._grad_meta.inference:
-            watch_saving(array)
-        return array if array.dtype == np.int64 or array.dtype.kind == "b" else static_index(array)
-    if isinstance(key, np.ndarray):
-        if key.ndim == 0 and key.dtype.kind in "iu":
-            return int(key)
-        return _as_index(key)
-    if isinstance(key, (list, tuple, range)):
-        if any([isinstance(k, TensorBase) for k in key]):
-            items = [k._array if isinstance(k, TensorBase) else k for k in key]
-            return beyond(lambda *parts: _as_index(np.asarray(parts)), *items)
-        return _as_index(np.asarray(key)) if len(key) else np.zeros(0, np.int64)
-    if isinstance(key, np.bool_) or not hasattr(type(key), "__index__"):
-        if isinstance(key, str):
-            raise noted(TypeError("new(): invalid data type 'str'"), given=f"{key!r} is not an index")
-        raise IndexError(_NO_INDEX.format(kind_of(key)))
-    return key.__index__()
-
-
-def _as_index(array: Array) -> Any:
-    """A NumPy array, or an array made from a list, as an index."""
-    if array.dtype.kind in "OUS":
-        raise TypeError("new(): invalid data type: an index consists of ints or bools")
-    if array.dtype == np.uint8 and array.ndim:
-        return static_index(array)
-    return array if array.dtype.kind == "b" else array.astype(np.int64)
 
 
 # Writing
