@@ -310,3 +310,24 @@ def test_writes_by_index_to_an_expanded_tensor(write: Any, expected: list[float]
     values = torch.tensor([4.0, 5.0, 6.0], requires_grad=recorded)
     write(x, torch.tensor([2, 0]), values)
     assert x[:, 0].tolist() == expected
+
+
+def of_tensors_and_ints() -> list[Any]:
+    """Keys whose sequences hold tensors, ints, or both."""
+    zero, one = torch.tensor(0), torch.tensor(1)
+    return [([zero, 1],), ([zero, one],), ([[zero, 1], [1, 1]],), (0, [one, 2]), [zero, one]]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")          # a list as a tuple, and a function that is not compiled
+@pytest.mark.parametrize("number", range(5))
+def test_sequences_of_tensors_index_in_transforms_as_they_do_outside(number: int) -> None:
+    x = torch.arange(60.).reshape(3, 4, 5)
+
+    def read(x: Any) -> Any:
+        return x[of_tensors_and_ints()[number]] * 2
+
+    expected = read(x)
+    assert torch.equal(torch.func.vmap(read)(torch.stack([x, x]))[1], expected)
+    assert torch.equal(torch.func.jvp(read, (x,), (x,))[1], expected)
+    assert torch.equal(torch.compile(read)(x), expected)
+    assert read(x.to("meta")).shape == expected.shape

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import I64, Array
+from ....foundations.dtypes import Array
 from ....foundations.errors import kind_of, noted, warn
 from ....foundations.modes import local
-from ....ops.basic import beyond, cast
+from ....ops.basic import beyond
 from ...arguments.data import checked_array, index_array, is_sequence_or_text
 from ...state.base import TensorBase, numbers_in
 from ...state.inference import watch_saving
@@ -59,7 +59,7 @@ def as_item(key: Any) -> Any:
     if is_sequence_or_text(key):
         if local.thread.transform is not None and any([isinstance(k, TensorBase) for k in key]):
             items = [k._array if isinstance(k, TensorBase) else k for k in key]
-            return beyond(lambda *parts: _as_index(np.asarray(parts)), *items)
+            return beyond(_joined, *items)
         if isinstance(key, (str, bytes)):
             raise noted(TypeError(f"new(): invalid data type '{kind_of(key)}'"), given=f"{key!r} is not an index")
         return _as_index(index_array(key))
@@ -71,10 +71,16 @@ def as_item(key: Any) -> Any:
         raise IndexError(_NO_INDEX.format(kind_of(key))) from error
 
 
+def _joined(*numbers: Any) -> Array:
+    """The numbers as an index array."""
+    array = np.asarray(numbers)
+    return array if array.dtype.kind == "b" else array.astype(np.int64)
+
+
 def _as_index(array: Array) -> Any:
     """A NumPy array, or an array made from a list, as an index. One without dimensions gives an int or a bool."""
     if array.dtype == np.uint8:
         array = static_index(array)
     elif array.dtype.kind != "b":
-        array = cast.run(array, I64)
+        array = local.thread.quiet.run(array.astype, np.int64)
     return array if array.ndim else array.item()
