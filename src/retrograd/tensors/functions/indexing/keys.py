@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from operator import index
 from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import Array
+from ....foundations.dtypes import I64, Array
 from ....foundations.errors import kind_of, noted, warn
 from ....foundations.modes import local
 from ....ops.basic import beyond
@@ -24,12 +25,18 @@ def as_tuple(key: Any) -> tuple[Any, ...]:
     """A key as a tuple. A short sequence that holds more than numbers also counts as a tuple, as in older NumPy."""
     if isinstance(key, tuple):
         return tuple(key)
-    if isinstance(key, TensorBase) or type(key) is np.ndarray or not is_sequence_or_text(key) or not _has_parts(key):
+    if _is_of_ints(key) or isinstance(key, TensorBase) or type(key) is np.ndarray or not (
+            is_sequence_or_text(key) and _has_parts(key)):
         return (key,)
     warn(
         "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; "
         "use x[tuple(seq)] instead of x[seq].", UserWarning)
     return tuple(key)
+
+
+def _is_of_ints(key: Any) -> bool:
+    """Whether a key is a list of ints, which is the usual one."""
+    return type(key) is list and {*map(type, key)} == {int}
 
 
 def _has_parts(sequence: Any) -> bool:
@@ -56,6 +63,9 @@ def as_item(key: Any) -> Any:
         return array if array.dtype == np.int64 or array.dtype.kind == "b" else static_index(array)
     if type(key) is np.ndarray:
         return _as_index(checked_array(key))
+    if _is_of_ints(key):
+        with suppress(OverflowError):
+            return np.array(key, np.int64)
     if is_sequence_or_text(key):
         if local.thread.transform is not None and any([isinstance(k, TensorBase) for k in key]):
             items = [k._array if isinstance(k, TensorBase) else k for k in key]
@@ -79,7 +89,9 @@ def _joined(*numbers: Any) -> Array:
 
 def _as_index(array: Array) -> Any:
     """A NumPy array, or an array made from a list, as an index. One without dimensions gives an int or a bool."""
-    if array.dtype == np.uint8:
+    if array.dtype is I64:
+        array = array.copy()
+    elif array.dtype == np.uint8:
         array = static_index(array)
     elif array.dtype.kind != "b":
         array = local.thread.quiet.run(array.astype, np.int64)
