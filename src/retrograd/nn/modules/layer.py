@@ -11,11 +11,18 @@ from typing import Any, ClassVar
 
 from ...foundations.devices import DeviceLike
 from ...foundations.dtypes import dtype as torch_dtype
+from ...foundations.inherited import name_inherited
 from ...tensors.functions.creation.creation import empty
 from .. import init
 from ..parameter import Parameter
 from .module import Module
 from .module.members import Member
+
+# Methods that PyTorch, too, defines in private classes. A program may replace them there, for all layers of a family.
+_OF_PRIVATE_CLASSES = frozenset((
+    "_AdaptiveAvgPoolNd.__init__", "_AdaptiveMaxPoolNd.__init__", "_BatchNorm.forward", "_ConstantPadNd.forward",
+    "_DropoutNd.__init__", "_InstanceNorm.forward", "_LPPoolNd.__init__", "_LazyNormBase.__init__", "_Loss.__init__",
+    "_MaxPoolNd.__init__", "_NormBase.__init__", "_WeightedLoss.__init__"))
 
 
 class Layer(Module):
@@ -32,6 +39,7 @@ class Layer(Module):
             cls._function = staticmethod(function)
         if dims:
             cls.dims = dims
+        name_inherited(cls, "__init__", "forward", but=_OF_PRIVATE_CLASSES)
 
     def extra_repr(self) -> str:
         return self._options_text.format(self=self)
