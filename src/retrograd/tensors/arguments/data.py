@@ -314,7 +314,7 @@ def _integer(item: Any, target: np.dtype[Any]) -> Any:
             raise TypeError(f"'{kind_of(item)}' object cannot be interpreted as an integer")
         item = index(item)
     if isinstance(item, int) and not -2**63 <= item < 2**63:
-        raise noted(ValueError("Overflow when unpacking long long"), because=f"{item} has more than 64 bits")
+        raise beyond_int64(item)
     if target.kind == "b":
         return bool(item)
     if not fits(item, target):
@@ -322,6 +322,11 @@ def _integer(item: Any, target: np.dtype[Any]) -> Any:
             RuntimeError(f"value cannot be converted to type {target.name} without overflow"), given=f"{item!r}")
     # -1 is the largest unsigned number.
     return int(np.int64(int(item)).astype(target)) if target.kind == "u" else int(item)
+
+
+def beyond_int64(number: int) -> ValueError:
+    """The error for an int that needs more than 64 bits."""
+    return noted(ValueError("Overflow when unpacking long long"), because=f"{number} has more than 64 bits")
 
 
 def _of_tensor(tensor: TensorBase, target: np.dtype[Any]) -> Any:

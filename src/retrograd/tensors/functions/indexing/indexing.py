@@ -22,6 +22,7 @@ from ....ops.elementwise import arithmetic
 from ....ops.framework import Op
 from ....ops.indexing import indexing as ops
 from ....ops.shape import alias, unsqueeze
+from ...arguments.data import beyond_int64
 from ...arguments.dims import array_of, as_int, axis_of, bounds
 from ...arguments.options import filling
 from ...recording.calls import recorded
@@ -94,7 +95,7 @@ def _place(index: int, shape: Sequence[int], dim: int, place: int) -> int:
     if -size <= index < size:
         return index if index >= 0 else index + size
     if not -2**63 <= index < 2**63:
-        raise noted(ValueError("Overflow when unpacking long long"), because=f"{index} has more than 64 bits")
+        raise beyond_int64(index)
     if not shape and not index:
         raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
                          "to convert a 0-dim tensor to a number")
@@ -308,7 +309,7 @@ def _number(dtype: np.dtype[Any], value: Any) -> Any:
         raise noted(TypeError(f"can't assign a {kind} to a torch.{torch_dtype.of[dtype].legacy}Tensor"),
                     instead="convert it with torch.tensor(...) first")
     if isinstance(value, int) and not -2**63 <= value < 2**64:
-        raise noted(ValueError("Overflow when unpacking long long"), because=f"{value} has more than 64 bits")
+        raise beyond_int64(value)
     if dtype == np.float16:                             # PyTorch converts the number to double first
         value = filling(value, F64)
         return local.thread.quiet.run(np.asarray, value, dtype)
