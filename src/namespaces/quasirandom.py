@@ -13,7 +13,7 @@ from .extras import imported
 from .foundations.dtypes import Array, dtype as torch_dtype, get_default_dtype
 from .tensors.arguments.generator import Generator
 from .tensors.functions.creation.random import randint
-from .tensors.state.base import plain
+from .tensors.state.base import TensorBase, plain
 
 
 def _directions(dimension: int, bits: int) -> Array:
@@ -55,6 +55,7 @@ class SobolEngine:
             self._scramble()
         self.num_generated = 0
         self.quasi = self.shift.clone()
+        self._first_point = self._numbers(self.quasi._array[None])
 
     def _scramble(self) -> None:
         """Mix the bits of the direction numbers by random triangular matrices, and shift all points at random."""
@@ -85,9 +86,13 @@ class SobolEngine:
 
     def draw(self, n: int = 1, out: Any = None, dtype: torch_dtype | None = None) -> Any:
         """The next `n` points, of the shape (n, dimension) and the default dtype, or `dtype`."""
-        wide = self._steps(n).astype(np.float64) / (1 << self.MAXBIT)
-        result = plain(wide.astype((get_default_dtype() if dtype is None else dtype).dtype))
+        result = self._numbers(self._steps(n), dtype)
         return result if out is None else out.resize_as_(result).copy_(result)
+
+    def _numbers(self, points: Array, dtype: torch_dtype | None = None) -> TensorBase:
+        wide = points.astype(np.float64) / (1 << self.MAXBIT)
+        made: TensorBase = plain(wide.astype((dtype or get_default_dtype()).dtype))
+        return made
 
     def draw_base2(self, m: int, out: Any = None, dtype: torch_dtype | None = None) -> Any:
         """The next 2**m points. Raises ValueError unless the number of all points is then a power of 2."""

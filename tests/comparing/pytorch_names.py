@@ -20,7 +20,7 @@ BOUND_CLASSES = Path(__file__).with_name("bound_classes.txt")
 
 # Each namespace that retrograd has too. The name of a missing namespace stands in the list of its parent.
 MODULES = (
-    "torch", "torch._dynamo", "torch.accelerator", "torch.ao", "torch.ao.quantization", "torch.autograd",
+    "torch", "torch._dynamo", "torch.accelerator", "torch.amp", "torch.ao", "torch.ao.quantization", "torch.autograd",
     "torch.autograd.functional", "torch.autograd.graph", "torch.autograd.profiler", "torch.backends",
     "torch.compiler", "torch.cpu", "torch.cuda", "torch.distributed", "torch.distributed.tensor", "torch.distributions",
     "torch.distributions.constraints", "torch.distributions.transforms", "torch.distributions.utils",
@@ -28,7 +28,8 @@ MODULES = (
     "torch.functional", "torch.fx", "torch.jit", "torch.library", "torch.linalg", "torch.masked",
     "torch.mps", "torch.nn", "torch.nn.functional",
     "torch.nn.init", "torch.nn.modules", "torch.nn.utils", "torch.onnx", "torch.optim",
-    "torch.optim.lr_scheduler", "torch.overrides", "torch.package", "torch.random", "torch.serialization",
+    "torch.optim.lr_scheduler", "torch.optim.swa_utils", "torch.overrides", "torch.package", "torch.random",
+    "torch.serialization",
     "torch.sparse", "torch.special", "torch.storage", "torch.testing", "torch.types", "torch.utils",
     "torch.utils.checkpoint", "torch.utils.data", "torch.xpu",
 )

@@ -51,11 +51,14 @@ class _Chances:
         """The probabilities."""
         return logits_to_probs(self.logits, is_binary=self._of_two)
 
-    @property
+    @lazy_property
     def _param(self) -> Tensor:
         """The parameter in the form that is there."""
         found: Tensor = next(vars(self)[name] for name in ("probs", "logits") if name in vars(self))
         return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_param": self._param, **vars(self)}        # PyTorch reads the attribute of what it loads
 
     def _new(self, *args: Any, **kwargs: Any) -> Tensor:
         return self._param.new(*args, **kwargs)

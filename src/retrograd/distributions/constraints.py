@@ -10,6 +10,7 @@ from typing import Any
 import retrograd as torch
 from retrograd import Tensor
 
+from ..foundations.inherited import name_inherited
 from .constraint import (
     Constraint,
     MixtureSameFamilyConstraint,
@@ -32,6 +33,10 @@ __all__ = [
 
 class _Bounded(Constraint):
     """A region given by bounds: its attributes, which its repr shows."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        name_inherited(cls)
 
     def __repr__(self) -> str:
         bounds = ", ".join(f"{name}={bound}" for name, bound in vars(self).items())

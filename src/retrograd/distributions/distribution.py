@@ -9,6 +9,7 @@ import retrograd as torch
 from retrograd import Size, Tensor
 
 from ..foundations.errors import noted, warn
+from ..foundations.inherited import name_inherited, same_code
 from . import constraints
 from .utils import _shown, lazy_property
 
@@ -33,6 +34,10 @@ class Distribution:
         if value not in [True, False]:
             raise noted(ValueError(), because=f"the argument must be True or False, not {value!r}")
         Distribution._validate_args = value
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        name_inherited(cls)
 
     def __init__(self, batch_shape: Sequence[int] = Size(), event_shape: Sequence[int] = Size(),
                  validate_args: bool | None = None) -> None:
@@ -177,7 +182,7 @@ class Distribution:
         """The instance that `expand` of the class `cls` fills. Raises NotImplementedError if it cannot know how."""
         if _instance is not None:
             return _instance
-        if type(self).__init__ is not cls.__init__:                       # type: ignore[misc]
+        if not same_code(type(self).__init__, cls.__init__):             # type: ignore[misc]
             known = [kind.__name__ for kind in type(self).__mro__ if issubclass(kind, cls) and kind.__name__[0] != "_"]
             raise NotImplementedError(f"Subclass {type(self).__name__} of {known[-1]} that defines a custom "
                                       "__init__ method must also define a custom .expand() method.")

@@ -11,6 +11,7 @@ from typing import Any
 import retrograd as torch
 from retrograd import Size, Tensor
 
+from ..foundations.inherited import name_inherited
 from . import constraints
 from .utils import _shown, _sum_rightmost, lazy_property
 
@@ -37,6 +38,10 @@ class Transform:
     domain: Any
     codomain: Any
     _inv: Any = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        name_inherited(cls)
 
     def __init__(self, cache_size: int = 0) -> None:
         if cache_size not in (0, 1):

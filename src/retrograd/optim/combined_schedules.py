@@ -34,7 +34,8 @@ class _Combined(LRScheduler):
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that the schedule holds, except for the optimizer, with the states of the single schedules."""
-        return {**super().state_dict(), "_schedulers": [scheduler.state_dict() for scheduler in self._schedulers]}
+        found = {key: value for key, value in super().state_dict().items() if key != "_schedulers"}
+        return {**found, "_schedulers": [scheduler.state_dict() for scheduler in self._schedulers]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Load what `state_dict` returned."""

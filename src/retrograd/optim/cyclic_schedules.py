@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from functools import partial
+from typing import Any, Literal, TypedDict
 
 from .optimizer import Optimizer
 from .schedules import Schedule, check_optimizer, for_groups, saved_function, set_option
@@ -68,6 +69,8 @@ class CyclicLR(_WithMomentum):
         if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
             raise ValueError("mode is invalid and scale_fn is None")
         self.mode, self.gamma, self._scale_fn_custom = mode, gamma, scale_fn
+        if scale_fn is None:
+            self._scale_fn_ref = self._scale_of_mode()
         self.scale_mode = scale_mode if scale_fn else "iterations" if mode == "exp_range" else "cycle"
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
@@ -76,13 +79,28 @@ class CyclicLR(_WithMomentum):
         super().__init__(optimizer, last_epoch)
         self.base_lrs = base_lrs
 
+    def _scale_of_mode(self) -> Callable[[float], float]:
+        if self.mode == "exp_range":
+            return partial(self._exp_range_scale_fn, self.gamma)
+        return self._triangular2_scale_fn if self.mode == "triangular2" else self._triangular_scale_fn
+
     def scale_fn(self, x: float) -> float:
         """How high the cycle, or the step, of this number is."""
-        if self._scale_fn_custom is not None:
-            return self._scale_fn_custom(x)
-        if self.mode == "triangular":
-            return 1.0
-        return 1 / 2.0 ** (x - 1) if self.mode == "triangular2" else self.gamma ** x
+        return self._scale_fn_ref(x) if self._scale_fn_custom is None else self._scale_fn_custom(x)
+
+    # A saved schedule names these functions.
+
+    @staticmethod
+    def _triangular_scale_fn(x: float) -> float:
+        return 1.0
+
+    @staticmethod
+    def _triangular2_scale_fn(x: float) -> float:
+        return 1 / 2.0 ** (x - 1)
+
+    @staticmethod
+    def _exp_range_scale_fn(gamma: float, x: float) -> float:
+        return gamma ** x
 
     def _rates(self) -> list[Any]:
         cycle = math.floor(1 + self.last_epoch / self.total_size)
@@ -96,7 +114,9 @@ class CyclicLR(_WithMomentum):
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that the schedule holds, except for the optimizer and a function."""
-        return {**super().state_dict(), "_scale_fn_custom": saved_function(self._scale_fn_custom)}
+        functions = ("_scale_fn_custom", "_scale_fn_ref")
+        found = {key: value for key, value in super().state_dict().items() if key not in functions}
+        return {**found, "_scale_fn_custom": saved_function(self._scale_fn_custom)}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Load what `state_dict` returned. The function of this schedule stays."""
@@ -104,9 +124,11 @@ class CyclicLR(_WithMomentum):
         super().load_state_dict({**state_dict, "_scale_fn_custom": function})
         if saved is not None:
             function.__dict__.update(saved)
+        if function is None:
+            self._scale_fn_ref = self._scale_of_mode()
 
 
-class _Phase(NamedTuple):
+class _Phase(TypedDict):
     """A part of `OneCycleLR`: its last step, and between which options of the groups rate and momentum move."""
 
     end_step: float
@@ -163,16 +185,17 @@ class OneCycleLR(_WithMomentum):
             raise ValueError(f"Tried to step {step} times. The specified number of total steps is {self.total_steps}")
         start = 0.0
         for phase in self._schedule_phases:
-            if step <= phase.end_step or phase is self._schedule_phases[-1]:
+            if step <= phase["end_step"] or phase is self._schedule_phases[-1]:
                 break
-            start = phase.end_step
-        share = (step - start) / (phase.end_step - start)
+            start = phase["end_step"]
+        share = (step - start) / (phase["end_step"] - start)
         between = _cosine if self._anneal_func_type == "cos" else _linear
         groups = self.optimizer.param_groups
-        rates = [between(group[phase.start_lr], group[phase.end_lr], share) for group in groups]
+        rates = [between(group[phase["start_lr"]], group[phase["end_lr"]], share) for group in groups]
         if self.cycle_momentum:
             for group in groups:
-                self._set_momentum(group, between(group[phase.start_momentum], group[phase.end_momentum], share))
+                momentum = between(group[phase["start_momentum"]], group[phase["end_momentum"]], share)
+                self._set_momentum(group, momentum)
         return rates
 
 
@@ -189,11 +212,17 @@ def _count(total_steps: int | None, epochs: int | None, steps_per_epoch: int | N
 
 
 def _phases(share: float, steps: int, three: bool) -> list[_Phase]:
-    up = _Phase(float(share * steps) - 1, "initial_lr", "max_lr", "max_momentum", "base_momentum")
+    up = _phase(float(share * steps) - 1, "initial_lr", "max_lr", "max_momentum", "base_momentum")
     if not three:
-        return [up, _Phase(steps - 1, "max_lr", "min_lr", "base_momentum", "max_momentum")]
-    return [up, _Phase(float(2 * share * steps) - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum"),
-            _Phase(steps - 1, "initial_lr", "min_lr", "max_momentum", "max_momentum")]
+        return [up, _phase(steps - 1, "max_lr", "min_lr", "base_momentum", "max_momentum")]
+    return [up, _phase(float(2 * share * steps) - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum"),
+            _phase(steps - 1, "initial_lr", "min_lr", "max_momentum", "max_momentum")]
+
+
+def _phase(end_step: float, *options: str) -> _Phase:
+    start_lr, end_lr, start_momentum, end_momentum = options
+    return {"end_step": end_step, "start_lr": start_lr, "end_lr": end_lr, "start_momentum": start_momentum,
+            "end_momentum": end_momentum}
 
 
 class CosineAnnealingWarmRestarts(Schedule):

@@ -6,10 +6,12 @@ quicker ways to compute a formula. This module must not know any single optimize
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 from ..foundations.errors import user_site
+from ..foundations.inherited import named_copy
 from ..foundations.modes import local, tape
 from ..tensors.functions.elementwise.elementary import view_as_real
 from ..tensors.state.base import TensorBase
@@ -86,6 +88,11 @@ class FormulaOptimizer(Optimizer):
     # What the error about `capturable` says: PyTorch's names of the tensors, and its devices.
     _captured = "params and state_steps"
     _devices: tuple[str, ...] = CAPTURABLE
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        if cls.__module__.partition(".")[0] == __name__.partition(".")[0] and "step" not in vars(cls):
+            cls.step = named_copy(inspect.unwrap(cls.step), f"{cls.__qualname__}.step")   # type: ignore[method-assign]
+        super().__init_subclass__(**kwargs)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change every parameter that has a gradient. Returns the loss that `closure` computes; None without a closure.

@@ -57,6 +57,10 @@ class LBFGS(Optimizer):
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
         self._params = self.param_groups[0]["params"]
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._params = self.param_groups[0]["params"]
+
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
         """Iterate until a limit is reached. Returns the loss before the first iteration."""
         assert len(self.param_groups) == 1

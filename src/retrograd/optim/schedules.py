@@ -13,6 +13,7 @@ from types import FunctionType
 from typing import Any
 
 from ..foundations.errors import noted, warn
+from ..foundations.inherited import name_inherited
 from ..tensors.state.base import TensorBase
 from .optimizer import Optimizer
 from .saved_numbers import as_float
@@ -66,6 +67,10 @@ class LRScheduler:
     _get_lr_called_within_step = False
     _is_initial = False
     _closed_form: Callable[[], list[Any]] | None = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        name_inherited(cls)
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         check_optimizer(optimizer)

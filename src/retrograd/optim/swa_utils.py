@@ -206,14 +206,33 @@ class SWALR(Schedule):
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
         self._anneal_strategy = anneal_strategy
+        self._follow_strategy()
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
             raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
         self.anneal_epochs = anneal_epochs
         super().__init__(optimizer, last_epoch)
 
-    def anneal_func(self, t: float) -> float:
-        """Which share of the way is done after the share `t` of the epochs."""
-        return t if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * t)) / 2
+    # Which share of the way is done after the share `t` of the epochs. A saved schedule names these functions.
+
+    @staticmethod
+    def _linear_anneal(t: float) -> float:
+        return t
+
+    @staticmethod
+    def _cosine_anneal(t: float) -> float:
+        return (1 - math.cos(math.pi * t)) / 2
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that the schedule holds, except for the optimizer and the function of the strategy."""
+        return {key: value for key, value in super().state_dict().items() if key != "anneal_func"}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Load what `state_dict` returned."""
+        super().load_state_dict(state_dict)
+        self._follow_strategy()
+
+    def _follow_strategy(self) -> None:
+        self.anneal_func = self._linear_anneal if self._anneal_strategy == "linear" else self._cosine_anneal
 
     def _share(self, step: int) -> float:
         return self.anneal_func(max(0, min(1, step / max(1, self.anneal_epochs))))

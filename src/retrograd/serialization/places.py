@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable
 from functools import cache
 from operator import attrgetter
@@ -23,16 +24,23 @@ Storage = TypedStorage | UntypedStorage
 def public_place(obj: Any, name: str) -> tuple[str, str]:
     """The module and the name by which PyTorch knows a class or a function.
 
-    A class of retrograd stands in a module that PyTorch has too, or in a package above that module.
+    A class of retrograd stands in a module that PyTorch has too, in a package above that module, or in another module
+    of such a package.
     """
     module = str(obj.__module__)
     if module.partition(".")[0] != PACKAGE:
         return module, name
-    while not _is_pytorchs(module) or not _has(module, name, obj):
+    while module:
+        for place in (module, *_modules_of(module)):
+            if _is_pytorchs(place) and _has(place, name, obj):
+                return public(place), name
         module = module.rpartition(".")[0]
-        if not module:
-            raise AttributeError(f"Can't save {obj!r}: PyTorch has no module with this name")
-    return public(module), name
+    raise AttributeError(f"Can't save {obj!r}: PyTorch has no module with this name")
+
+
+def _modules_of(package: str) -> list[str]:
+    """The loaded modules of a package. A program has a class from a module that is loaded."""
+    return sorted(name for name in [*sys.modules] if name.rpartition(".")[0] == package)
 
 
 def _has(module: str, name: str, obj: Any) -> bool:

@@ -39,7 +39,8 @@ class Layer(Module):
             cls._function = staticmethod(function)
         if dims:
             cls.dims = dims
-        name_inherited(cls, "__init__", "forward", but=_OF_PRIVATE_CLASSES)
+        if not cls.__name__.startswith("_"):
+            name_inherited(cls, "__init__", "forward", but=_OF_PRIVATE_CLASSES)
 
     def extra_repr(self) -> str:
         return self._options_text.format(self=self)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...foundations.devices import DeviceLike, checked, device as Device
-from ...foundations.dtypes import Array
 from ...foundations.errors import kind_of
 from ...foundations.names import missing
 from ...kernels.random.twister import DEFAULT_SEED, Twister
@@ -74,13 +73,10 @@ class Generator:
         return other
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.twister.get_state(),)
+        return Generator, (self.device,), (self.initial_seed(), None, self.get_state())
 
-
-def _restored(state: Array) -> Generator:
-    generator = Generator()
-    generator.twister.set_state(state)
-    return generator
+    def __setstate__(self, state: tuple[int, None, TensorBase]) -> None:
+        self.set_state(state[2])
 
 
 # A program that sets no seed draws other numbers each time it runs. Another generator starts at a seed of its own.

@@ -14,6 +14,7 @@ from ....autograd.grad_mode import no_grad
 from ....foundations.devices import DeviceLike, checked, on_meta
 from ....foundations.dtypes import FLOATING, bfloat16, dtype as torch_dtype, float16, float32, float64
 from ....foundations.errors import warn
+from ....foundations.inherited import part_of
 from ....tensors.arguments.checking import refusal
 from ....tensors.arguments.schemas import of_methods
 from ....tensors.face.conversion import WAYS_TO_CONVERT, positional
@@ -58,6 +59,7 @@ def _named(*args: Any, tensor: Tensor | None = None, device: DeviceLike | None =
     return device, dtype, memory_format
 
 
+@part_of("Module")
 class Conversion(Members):
     """The methods of a module that convert it."""
 

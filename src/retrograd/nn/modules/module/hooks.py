@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....foundations.errors import noted, warn
+from ....foundations.inherited import part_of
 from ....graph.hooks import HookDict, RemovableHandle, present, register
 from ....graph.locks import moment
 from ....tensors.tensor import Tensor
@@ -67,6 +68,7 @@ def _flagged(hooks: HookDict, flags: Flags) -> list[tuple[int, Callable[..., Any
         return [(key, hook, key in flags) for key, hook in hooks.items()]
 
 
+@part_of("Module")
 class ModuleHooks:
     """The registration of hooks, and the call of a module that has hooks. A plain call does not come here."""
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from ....foundations.errors import noted
+from ....foundations.inherited import part_of
 from ....foundations.names import instead, public
 from ....tensors.tensor import Tensor
 from ...parameter import Buffer, Parameter
@@ -48,6 +49,7 @@ def type_name(value: object) -> str:
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{public(kind.__module__)}.{kind.__qualname__}"
 
 
+@part_of("Module")
 class Members:
     """The parameters, buffers and submodules of a module, by name."""
 

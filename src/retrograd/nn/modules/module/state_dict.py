@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 from .... import __future__ as ways
 from ....autograd.grad_mode import no_grad
 from ....foundations.errors import noted, warn
+from ....foundations.inherited import part_of
 from ....foundations.names import reached
 from ....graph.hooks import HookDict, RemovableHandle, present
 from ....tensors.face.swapping import swap_tensors
@@ -50,6 +51,7 @@ class _IncompatibleKeys(IncompatibleKeys):
     __str__ = __repr__
 
 
+@part_of("Module")
 class StateDict:
     """The methods of a module that save and load its state."""
 
