@@ -93,7 +93,8 @@ def members() -> dict[str, Any]:
         for name, value in vars(cls).items():
             body = getattr(getattr(value, "fget", value), "body", value)
             body = getattr(getattr(value, "public", None), "body", body)
-            if name not in found and name not in HIDDEN and getattr(body, "__qualname__", "") != f"Tensor.{name}":
+            written = getattr(getattr(body, "__code__", None), "co_qualname", "")
+            if name not in found and name not in HIDDEN and written != f"Tensor.{name}":
                 found[name] = value
     return found
 

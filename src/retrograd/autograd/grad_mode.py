@@ -48,18 +48,18 @@ class _Mode:
         """A new context manager of the same kind. Each call of a decorated function has its own."""
         return type(self)()
 
-    def __call__(self, function: F) -> F:
-        if inspect.isclass(function):
+    def __call__(self, orig_func: F) -> F:
+        if inspect.isclass(orig_func):
             warn("Decorating classes is deprecated and will be disabled in future versions. You "
                  "should only decorate functions or methods. To preserve the current behavior of "
                  "class decoration, you can directly decorate the `__init__` method and nothing else.", FutureWarning)
-        if inspect.isgeneratorfunction(function):
-            return _decorated_generator(self, function)
+        if inspect.isgeneratorfunction(orig_func):
+            return _decorated_generator(self, orig_func)
 
-        @functools.wraps(function)
+        @functools.wraps(orig_func)
         def inside(*args: Any, **kwargs: Any) -> Any:
             with self.clone():
-                return function(*args, **kwargs)
+                return orig_func(*args, **kwargs)
 
         return inside  # type: ignore[return-value]
 

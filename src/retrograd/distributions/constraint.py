@@ -8,6 +8,8 @@ from typing import Any
 import retrograd as torch
 from retrograd import Tensor
 
+from ..foundations.inherited import name_inherited
+
 
 class Constraint:
     """A region of values. `is_discrete` tells whether its points are separate, `event_dim` how many dims a point has.
@@ -151,6 +153,10 @@ def _all_of_last(result: Tensor, dims: int) -> Tensor:
 
 class _Joined(Constraint):
     """Constraints of the parts of a value along the dimension `dim`."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        name_inherited(cls)
 
     def __init__(self, cseq: Iterable[Constraint], dim: int = 0) -> None:
         self.cseq = list(cseq)

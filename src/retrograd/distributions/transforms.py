@@ -93,7 +93,8 @@ class PowerTransform(Transform):
     def forward_shape(self, shape: Sequence[int]) -> Any:
         return torch.broadcast_shapes(shape, self.exponent.shape)
 
-    inverse_shape = forward_shape
+    def inverse_shape(self, shape: Sequence[int]) -> Any:
+        return self.forward_shape(shape)
 
 
 class SigmoidTransform(Alike):
@@ -223,7 +224,8 @@ class AffineTransform(Transform):
     def forward_shape(self, shape: Sequence[int]) -> Any:
         return torch.broadcast_shapes(shape, getattr(self.loc, "shape", ()), getattr(self.scale, "shape", ()))
 
-    inverse_shape = forward_shape
+    def inverse_shape(self, shape: Sequence[int]) -> Any:
+        return self.forward_shape(shape)
 
 
 def _equal(first: Tensor | float, second: Tensor | float) -> bool:

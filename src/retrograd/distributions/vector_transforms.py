@@ -87,7 +87,8 @@ class SoftmaxTransform(Alike):
     def forward_shape(self, shape: Sequence[int]) -> Any:
         return _longer(shape, 0)
 
-    inverse_shape = forward_shape
+    def inverse_shape(self, shape: Sequence[int]) -> Any:
+        return self.forward_shape(shape)
 
 
 class StickBreakingTransform(Alike):

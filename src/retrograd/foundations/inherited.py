@@ -46,10 +46,10 @@ def _is_private(cls: type) -> bool:
 
 
 def _of_private_bases(cls: type) -> Iterator[str]:
-    """The names in private base classes that are no private names."""
+    """The names in private base classes that are no private names: `append`, `__len__`."""
     for base in cls.__mro__[1:]:
         if _is_private(base):
-            yield from [name for name in vars(base) if name == "__init__" or not name.startswith("_")]
+            yield from [name for name in vars(base) if name.startswith("__") or not name.startswith("_")]
 
 
 def named_copy(function: FunctionType, qualname: str) -> Any:

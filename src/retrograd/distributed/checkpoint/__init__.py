@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...autograd.grad_mode import no_grad
+from ...foundations.inherited import name_inherited
 from ...foundations.launching import Everyone
 from ...foundations.modes import before_message
 from ...foundations.names import missing
@@ -36,6 +37,10 @@ _FORMAT = 1
 
 
 class _Folder:
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        name_inherited(cls)
+
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
 

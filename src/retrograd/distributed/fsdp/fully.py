@@ -150,7 +150,11 @@ class FSDPModule:
         """Gradients are averaged in each backward pass, since only parts have a place for them. The sums are the same.
         """
 
-    set_is_last_backward = set_requires_all_reduce = set_requires_gradient_sync
+    def set_requires_all_reduce(self, requires_all_reduce: bool, *, recurse: bool = True) -> None:
+        """As `set_requires_gradient_sync`."""
+
+    def set_is_last_backward(self, is_last_backward: bool) -> None:
+        """As `set_requires_gradient_sync`."""
 
 
 def fully_shard(module: Any, *, mesh: DeviceMesh | None = None, reshard_after_forward: bool | int | None = None,

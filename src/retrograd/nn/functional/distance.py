@@ -12,10 +12,10 @@ from ...ops.elementwise import arithmetic
 from ...ops.linalg import norms
 from ...tensors.arguments.dims import axes_of
 from ...tensors.arguments.options import check_tensors, number
+from ...tensors.functions.elementwise.arithmetic import div
 from ...tensors.functions.linalg.distances import pdist
 from ...tensors.functions.linalg.norms import vector_norm
 from ...tensors.recording.calls import recorded
-from ...tensors.recording.out_rules import rule
 from ...tensors.recording.public import public
 from ...tensors.tensor import Tensor
 
@@ -24,15 +24,16 @@ __all__ = ["cosine_similarity", "normalize", "pairwise_distance", "pdist"]
 _add_number, _norm = recorded(arithmetic.add_number), recorded(norms.frobenius)
 
 
-@public(out=rule(blame="div"))
-def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
+@public()
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
     """`input` divided by its p-norm along `dim`. A norm less than `eps` counts as `eps`.
 
     >>> import retrograd as torch
     >>> torch.nn.functional.normalize(torch.tensor([[3., 4.]]))
     tensor([[0.6000, 0.8000]])
     """
-    return input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
+    norms = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
+    return input / norms if out is None else div(input, norms, out=out)
 
 
 @public(

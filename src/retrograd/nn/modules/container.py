@@ -12,6 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ...foundations.errors import noted, warn
+from ...foundations.inherited import name_inherited
 from ...tensors.tensor import Tensor
 from ..borrowed import borrowing
 from .module import Module
@@ -47,6 +48,10 @@ class _Series(Module):
     A program may add submodules with other names. As in PyTorch, a Sequential takes an index as a place among all
     submodules, and a ModuleList takes an index as a name.
     """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        name_inherited(cls)
 
     def _place(self, index: Any) -> int:
         """The place that an index means, which may be negative. Raises IndexError if there are not so many modules."""

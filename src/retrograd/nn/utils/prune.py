@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from ...foundations.inherited import name_inherited
 from ...tensors.functions.creation.creation import ones_like
 from ...tensors.functions.creation.random import rand, rand_like
 from ...tensors.functions.indexing.sorting import kthvalue, topk
@@ -189,6 +190,10 @@ class _Unstructured(BasePruningMethod):
     """Prunes as many elements as `amount` says."""
 
     PRUNING_TYPE = "unstructured"
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        name_inherited(cls)
 
     def __init__(self, amount: Any) -> None:
         _validate_pruning_amount_init(amount)

@@ -15,6 +15,7 @@ from ...foundations import dtypes
 from ...foundations.devices import CPU, device
 from ...foundations.dtypes import C_NAMES, F32, Array, Shape, dtype as torch_dtype
 from ...foundations.errors import noted, warn
+from ...foundations.inherited import name_inherited
 from ...foundations.modes import local
 from ...graph.locks import moment
 from ...graph.node import OtherNode
@@ -51,6 +52,10 @@ class _Storage:
 
     __slots__ = ("_elements",)
     _elements: Array
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        name_inherited(cls)
 
     def nbytes(self) -> int:
         """The number of bytes."""
@@ -181,7 +186,9 @@ class UntypedStorage(_Storage, StorageBase):
         """The storage itself."""
         return self
 
-    untyped = cpu
+    def untyped(self) -> UntypedStorage:
+        """The storage itself: its bytes."""
+        return self
 
     def __repr__(self) -> str:
         return self._text("device=cpu")

@@ -60,12 +60,12 @@ def public(*schemas: str, out: OutRule = None, event: str = "", strict: bool = F
            method: bool = False, bound: bool = False, operator: str = "", name: str = "",
            doc: str = "") -> Callable[[F], F]:
     """The decorator of a public function. `Public` explains the options; `name` and `doc` are for functions that a
-    factory makes. With `method` the function is a method of tensors, too.
+    factory makes. With `method` the function is a method of tensors, too; with the name "Tensor.norm" it is that alone.
     """
 
     def decorate(body: F) -> F:
         if name:
-            body.__name__ = body.__qualname__ = name
+            body.__name__, body.__qualname__ = name.rpartition(".")[2], name
         if doc:
             body.__doc__ = doc
         entry = _entry(Public(body, schemas, out, event, strict, for_modes, operator, bound))

@@ -201,9 +201,9 @@ def frobenius_norm(input: TensorBase, dim: Dims, keepdim: bool = False) -> Any:
     return ops.frobenius(input, 2, axes_of("frobenius_norm", dim, array.ndim), flag("frobenius_norm", keepdim), None)
 
 
-@public(method=True)
+@public()
 def norm(input: TensorBase, p: float | str | None = "fro", dim: Dims | None = None, keepdim: bool = False,
-         dtype: torch_dtype | None = None, *, out: Any = None) -> Any:
+         out: Any = None, dtype: torch_dtype | None = None) -> Any:
     """The p-norm of the elements over `dim`, or of all elements: (sum |x|^p)^(1/p). "fro" and None stand for p = 2.
 
     For p = inf and -inf it is the largest and the smallest |x|, for p = 0 the number of elements that are not 0, for
@@ -214,6 +214,17 @@ def norm(input: TensorBase, p: float | str | None = "fro", dim: Dims | None = No
     >>> torch.tensor([3., 4.]).norm()
     tensor(5.)
     """
+    return _p_norm(input, p, dim, keepdim, dtype, out)
+
+
+@public(method=True, name="Tensor.norm", doc="See `torch.norm`.")
+def norm_of(input: TensorBase, p: float | str | None = "fro", dim: Dims | None = None, keepdim: bool = False,
+            dtype: torch_dtype | None = None) -> Any:
+    return _p_norm(input, p, dim, keepdim, dtype, None)
+
+
+def _p_norm(input: TensorBase, p: float | str | None, dim: Dims | None, keepdim: bool, dtype: torch_dtype | None,
+            out: Any) -> Any:
     array = array_of("norm", input)
     if isinstance(p, str) and not (p == "fro" and (dim is None or isinstance(dim, (int, np.integer)) or len(dim) <= 2)):
         dims = range(array.ndim) if dim is None else [dim] if isinstance(dim, (int, np.integer)) else dim

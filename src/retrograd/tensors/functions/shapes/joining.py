@@ -91,9 +91,8 @@ def unbind(input: TensorBase, dim: int = 0) -> tuple[Any, ...]:
     return parts
 
 
-@public(method=True)
-def split(tensor: TensorBase, split_size_or_sections: Any = None, dim: int = 0, *,
-          split_size: Any = None) -> tuple[Any, ...]:
+@public()
+def split(tensor: TensorBase, split_size_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
     """Consecutive views along `dim`: all of the size given (the last may be smaller), or of the sizes in a list.
 
     Raises RuntimeError if the sizes in the list do not add up to the size of `dim`.
@@ -102,8 +101,16 @@ def split(tensor: TensorBase, split_size_or_sections: Any = None, dim: int = 0, 
     >>> torch.arange(5).split(2)
     (tensor([0, 1]), tensor([2, 3]), tensor([4]))
     """
+    return _split_into(tensor, split_size_or_sections, dim)
+
+
+@public(method=True, name="Tensor.split", doc="See `torch.split`.")
+def split_of(tensor: TensorBase, split_size: Any, dim: int = 0) -> tuple[Any, ...]:
+    return _split_into(tensor, split_size, dim)
+
+
+def _split_into(tensor: TensorBase, given: Any, dim: int) -> tuple[Any, ...]:
     array = array_of("split", tensor)
-    given = split_size_or_sections if split_size is None else split_size
     try:
         return _pieces(tensor, array, given, dim)
     except TypeError as error:

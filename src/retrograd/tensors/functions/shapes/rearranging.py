@@ -304,6 +304,8 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
         raise TypeError(f"meshgrid(): argument 'indexing' must be str, not {kind_of(indexing)}")
     elif indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    if not given:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
     for x, array in zip(given, arrays_of(given)):
         if array.ndim > 1:
             raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x!r}")
