@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -16,19 +16,28 @@ from programs.launched import PROGRAMS, environment, launched
 SECONDS = 120
 
 
-def lines(text: str) -> list[tuple[str, Any]]:
-    return [(name, value) for name, value in map(json.loads, text.splitlines())]
+def lines(text: str) -> dict[str, dict[str, Any]]:
+    """What each program has printed: a value under each name."""
+    found: dict[str, dict[str, Any]] = {}
+    for name, value in map(json.loads, text.splitlines()):
+        if name == "program":
+            printed = found.setdefault(value, {})
+        else:
+            printed[name] = value
+    return found
 
 
-def on_gloo(program: str, count: int) -> str:
-    """What process 0 of a program prints with PyTorch."""
+def on_gloo(programs: Sequence[str], count: int) -> str:
+    """What process 0 prints with PyTorch."""
     folder = environment() | {"WORLD_SIZE": str(count), "MASTER_ADDR": "127.0.0.1", "PYTHONPATH": "",
                               "MASTER_PORT": str(20000 + os.getpid() % 20000)}
-    started = [subprocess.Popen([sys.executable, PROGRAMS / f"{program}.py"], env=folder | {"RANK": str(rank)},
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(count)]
+    command = [sys.executable, str(PROGRAMS / "together.py"), *programs]
+    started = [subprocess.Popen(command, env=folder | {"RANK": str(rank)}, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True) for rank in range(count)]
     try:
-        first, *_ = [process.communicate(timeout=SECONDS) for process in started]
-        return first[0]
+        (said, errors), *_ = [process.communicate(timeout=SECONDS) for process in started]
+        assert started[0].returncode == 0, errors
+        return said
     finally:
         for process in started:
             process.kill()
@@ -45,18 +54,22 @@ def flat(value: Any) -> Iterator[Any]:
         yield value
 
 
-@pytest.mark.parametrize(("program", "count", "least"), [
-    ("collectives", 2, 180), ("training", 4, 65), ("sharded", 2, 346), ("sharded", 4, 346),
-    ("states", 2, 227), ("states", 4, 227)])
-def test_processes_say_the_same(program: str, count: int, least: int) -> None:
-    theirs, result = lines(on_gloo(program, count)), launched(program, count, SECONDS)
+@pytest.mark.parametrize(("count", "least"), [
+    (2, {"collectives": 180, "sharded": 346, "states": 227}), (4, {"training": 65, "sharded": 346, "states": 227})])
+def test_processes_say_the_same(count: int, least: dict[str, int]) -> None:
+    theirs, result = lines(on_gloo([*least], count)), launched("together", count, SECONDS, *least)
     assert result.returncode == 0, result.stderr
-    ours = dict(lines(result.stdout))
-    assert len(theirs) >= least
-    for name, expected in theirs:
-        mine, other = [*flat(ours[name])], [*flat(expected)]
-        assert len(mine) == len(other), name
-        near = 1e-3 if "halves" in name else 2e-5        # sums of halves are rounded after each addition
-        for one, two in zip(mine, other):
-            close = isinstance(two, float) and isinstance(one, float)
-            assert one == (pytest.approx(two, rel=10 * near, abs=near, nan_ok=True) if close else two), name
+    ours = lines(result.stdout)
+    for program, number in least.items():
+        assert len(theirs[program]) >= number
+        for name, expected in theirs[program].items():
+            same(f"{program}: {name}", ours[program][name], expected)
+
+
+def same(name: str, ours: Any, theirs: Any) -> None:
+    mine, other = [*flat(ours)], [*flat(theirs)]
+    assert len(mine) == len(other), name
+    near = 1e-3 if "halves" in name else 2e-5            # sums of halves are rounded after each addition
+    for one, two in zip(mine, other):
+        close = isinstance(two, float) and isinstance(one, float)
+        assert one == (pytest.approx(two, rel=10 * near, abs=near, nan_ok=True) if close else two), name

@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -36,8 +37,9 @@ def test_there_are_examples() -> None:
 
 @pytest.mark.parametrize("example", PROGRAMS)
 def test_prints_the_same_as_on_pytorch(example: str, tmp_path: Path) -> None:
-    ours = run(tmp_path / "ours", "-m", "retrograd", "run", *PROGRAMS[example])
-    theirs = run(tmp_path / "theirs", *PROGRAMS[example])
+    with ThreadPoolExecutor(2) as threads:
+        ours, theirs = threads.map(lambda way: run(tmp_path / way[0], *way[1:], *PROGRAMS[example]),
+                                   (("ours", "-m", "retrograd", "run"), ("theirs",)))
     assert ours.returncode == theirs.returncode, ours.stderr
     assert_alike(comparable(ours.stdout, tmp_path / "ours"), comparable(theirs.stdout, tmp_path / "theirs"))
 

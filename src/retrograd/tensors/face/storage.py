@@ -187,7 +187,7 @@ class UntypedStorage(_Storage, StorageBase):
         return self
 
     def untyped(self) -> UntypedStorage:
-        """The storage itself: its bytes."""
+        """The storage itself."""
         return self
 
     def __repr__(self) -> str:

@@ -211,15 +211,21 @@ def norm(input: TensorBase, p: float | str | None = "fro", dim: Dims | None = No
     for other names of norms, and for p = inf or p < 0 of no elements.
 
     >>> import retrograd as torch
-    >>> torch.tensor([3., 4.]).norm()
+    >>> torch.norm(torch.tensor([3., 4.]))
     tensor(5.)
     """
     return _p_norm(input, p, dim, keepdim, dtype, out)
 
 
-@public(method=True, name="Tensor.norm", doc="See `torch.norm`.")
+@public(method=True, name="Tensor.norm")
 def norm_of(input: TensorBase, p: float | str | None = "fro", dim: Dims | None = None, keepdim: bool = False,
             dtype: torch_dtype | None = None) -> Any:
+    """The p-norm of the elements. See `torch.norm`.
+
+    >>> import retrograd as torch
+    >>> torch.tensor([3., 4.]).norm()
+    tensor(5.)
+    """
     return _p_norm(input, p, dim, keepdim, dtype, None)
 
 

@@ -98,14 +98,20 @@ def split(tensor: TensorBase, split_size_or_sections: Any, dim: int = 0) -> tupl
     Raises RuntimeError if the sizes in the list do not add up to the size of `dim`.
 
     >>> import retrograd as torch
-    >>> torch.arange(5).split(2)
+    >>> torch.split(torch.arange(5), 2)
     (tensor([0, 1]), tensor([2, 3]), tensor([4]))
     """
     return _split_into(tensor, split_size_or_sections, dim)
 
 
-@public(method=True, name="Tensor.split", doc="See `torch.split`.")
+@public(method=True, name="Tensor.split")
 def split_of(tensor: TensorBase, split_size: Any, dim: int = 0) -> tuple[Any, ...]:
+    """Consecutive views along `dim`. See `torch.split`.
+
+    >>> import retrograd as torch
+    >>> torch.arange(5).split(2)
+    (tensor([0, 1]), tensor([2, 3]), tensor([4]))
+    """
     return _split_into(tensor, split_size, dim)
 
 
