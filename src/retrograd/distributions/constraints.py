@@ -32,14 +32,14 @@ __all__ = [
 
 
 class _Bounded(Constraint):
-    """A region given by bounds: its attributes, which its repr shows."""
+    """A region given by bounds, which its repr shows."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         name_inherited(cls)
 
     def __repr__(self) -> str:
-        bounds = ", ".join(f"{name}={bound}" for name, bound in vars(self).items())
+        bounds = ", ".join(f"{name}={vars(self)[name]}" for name in ("lower_bound", "upper_bound") if name in vars(self))
         return f"{type(self).__name__[1:]}({bounds})"
 
 

@@ -60,6 +60,26 @@ def test_what_is_loaded_goes_on_as_before(saving: Any, loading: Any, kind: str, 
     same(plain(ask(loading, loaded)), plain(ask(torch, make(torch, line))))
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("kind", "line"), [case for case in CASES if case[0] in ("schedule", "optimizer")],
+                         ids=lambda part: str(part).partition("(")[0])
+@pytest.mark.parametrize(("saving", "loading"), WAYS, ids=lambda library: library.__name__)
+def test_a_state_goes_on_as_before(saving: Any, loading: Any, kind: str, line: str) -> None:
+    """The state is loaded as weights alone, into an object that has made other steps."""
+    _, make, ask = KINDS[kind]
+    made, loaded = make(saving, line), make(loading, line)
+    optimizers = [getattr(each, "optimizer", each) for each in (made, loaded)]
+    before, after = (each.param_groups[0]["params"][0].data for each in optimizers)
+    ask(loading, loaded)
+    after.copy_(loading.tensor(before.tolist()))
+    for state, goal in zip((optimizers[0], made), (optimizers[1], loaded)):
+        file = io.BytesIO()
+        saving.save(state.state_dict(), file)
+        file.seek(0)
+        goal.load_state_dict(loading.load(file))
+    same(plain(ask(loading, loaded)), plain(ask(torch, make(torch, line))))
+
+
 @pytest.mark.parametrize(("saving", "loading"), WAYS, ids=lambda library: library.__name__)
 def test_a_generator_goes_on_where_it_was(saving: Any, loading: Any) -> None:
     generator = saving.Generator().manual_seed(11)
