@@ -31,7 +31,7 @@ __all__ = [
     "DisableTorchFunction", "DisableTorchFunctionSubclass", "Generator", "PyTorchFileReader", "Size",
     "TensorBase", "_LinAlgError", "_WeakTensorRef", "_TensorBase", "_TensorMeta", "_VariableFunctions",
     "_VariableFunctionsClass", "_are_functorch_transforms_active", "_disabled_torch_dispatch_impl",
-    "_disabled_torch_function_impl", "_get_tracing_state", "_is_torch_function_mode_enabled",
+    "_disabled_torch_function_impl", "_get_tracing_state", "_is_torch_function_mode_enabled", "_is_tracing",
     "_jit_override_can_fuse_on_cpu", "_jit_override_can_fuse_on_gpu",
     "_jit_set_bailout_depth", "_jit_set_nvfuser_enabled",
     "_jit_set_profiling_executor", "_jit_set_profiling_mode", "_jit_set_texpr_fuser_enabled",
@@ -82,6 +82,11 @@ def _is_torch_function_mode_enabled() -> bool:
 def _get_tracing_state() -> Any:
     """The state of a trace: None, because no program is traced."""
     return None
+
+
+def _is_tracing() -> bool:
+    """Whether TorchScript traces a program: never."""
+    return False
 
 
 def _jit_set_profiling_executor(profiling_flag: bool) -> bool:

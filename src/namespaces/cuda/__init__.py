@@ -5,6 +5,7 @@ retrograd computes on the CPU, so the answers are those of a PyTorch without CUD
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..accelerator import device_count, empty_cache, is_available
@@ -14,14 +15,15 @@ from ..foundations.names import inside, late
 if TYPE_CHECKING:
     from typing import Self
 
-    from . import amp as amp                             # imported when a program first names the module
+    from . import amp as amp, random as random           # imported when a program first names the module
 
 __all__ = ["Event", "OutOfMemoryError", "Stream", "current_device", "device_count", "empty_cache", "get_device_name",
-           "get_device_properties",
-           "get_rng_state_all", "is_available", "is_bf16_supported", "is_initialized", "manual_seed",
-           "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved",
-           "seed", "seed_all", "set_device", "set_rng_state_all", "synchronize"]
+           "get_device_properties", "get_rng_state", "get_rng_state_all", "initial_seed", "is_available",
+           "is_bf16_supported", "is_initialized", "manual_seed", "manual_seed_all", "max_memory_allocated",
+           "max_memory_reserved", "memory_allocated", "memory_reserved", "seed", "seed_all", "set_device",
+           "set_rng_state", "set_rng_state_all", "synchronize"]
 
+_initialized = False
 _FACTS = {"because": "retrograd computes on the CPU", "instead": "call it only if torch.cuda.is_available()"}
 
 
@@ -48,6 +50,14 @@ def is_initialized() -> bool:
 
 def _refused() -> AssertionError:
     return _noted(AssertionError("Torch not compiled with CUDA enabled"), **_FACTS)
+
+
+def _lazy_init() -> None:
+    raise _refused()
+
+
+def _lazy_call(callable: Callable[[], object], **kwargs: object) -> None:
+    """Call a function when the first GPU is used: never."""
 
 
 def current_device() -> int:
@@ -116,6 +126,21 @@ def seed_all() -> None:
     """Seed the generators of all GPUs with a random number. Does nothing, as there are none."""
 
 
+def get_rng_state(device: object = "cuda") -> object:
+    """The state of the generator of a GPU. Raises AssertionError, as there is none."""
+    raise _refused()
+
+
+def set_rng_state(new_state: object, device: object = "cuda") -> None:
+    """Set the state of the generator of a GPU. Raises AssertionError, as there is none."""
+    raise _refused()
+
+
+def initial_seed() -> int:
+    """The seed of the generator of a GPU. Raises AssertionError, as there is none."""
+    raise _refused()
+
+
 def get_rng_state_all() -> list[object]:
     """The states of the generators of all GPUs: an empty list, since there are no GPUs."""
     return []
@@ -126,4 +151,4 @@ def set_rng_state_all(new_states: object) -> None:
 
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = late(__name__, __all__, inside({"": "amp nvtx"}, __name__))
+    __getattr__, __dir__ = late(__name__, __all__, inside({"": "amp nvtx random"}, __name__))

@@ -38,9 +38,14 @@ def detached(tensor: Tensor) -> Any:
     return with_edge(tensor._array, None)
 
 
+def detached_alike(tensor: Tensor) -> Any:
+    """`detached`, but of the class that a program has derived from Tensor."""
+    return tensor.detach() if check.calls_are_seen(tensor) else detached(tensor)
+
+
 def leaf(tensor: Tensor) -> Any:
     """The same memory as a new leaf that requires grad. Raises RuntimeError for a dtype without gradients."""
-    alone = detached(tensor)
+    alone = detached_alike(tensor)
     if alone._array.dtype not in DIFFERENTIABLE:
         alone.requires_grad_()                             # raises
     require_grad(alone)
@@ -190,7 +195,7 @@ def columns_together(func: Callable[..., Any], xs: Tensors, outputs_of: Callable
     whole = [crossing.leave_batch(batch, tangent, tangent._array.ndim) for tangent in tangents]
     blocks = [[tangent[..., start:end].reshape((*tangent.shape[:-1], *x.shape))
                for x, start, end in zip(xs, at, at[1:])] for tangent in whole]
-    return blocks if record else [[detached(block) for block in row] for row in blocks]
+    return blocks if record else [[detached_alike(block) for block in row] for row in blocks]
 
 
 def _starts(tensors: Tensors) -> list[int]:

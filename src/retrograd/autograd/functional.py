@@ -16,12 +16,11 @@ from ..foundations.names import missing
 from ..tensors.functions.creation.creation import eye
 from ..tensors.recording.refusals import refuse_leaves_inside
 from ..tensors.state.base import TensorBase, edge_of
-from ..tensors.state.dispatch import handlers_see
 from . import strict as check
 from .blocks import (
     called_rows,
     columns_together,
-    detached,
+    detached_alike,
     dummies,
     gradients,
     leaf,
@@ -133,7 +132,7 @@ def jacobian(func: Callable, inputs: Any, create_graph: bool = False, strict: bo
             check.require_real(outputs)
         if vectorize:
             blocks = rows_together(outputs, xs, create_graph)
-        elif handlers_see(*outputs, *xs):
+        elif check.calls_are_seen(*outputs, *xs):
             blocks = tuple([called_rows(out, xs, i if strict else None, create_graph)
                             for i, out in enumerate(outputs)])
             if not create_graph:
@@ -261,7 +260,7 @@ def _grad_postprocess(inputs: Any, create_graph: bool) -> Any:
     """The tensors of nested tuples, without history unless `create_graph`."""
     if isinstance(inputs, tuple):
         return tuple([_grad_postprocess(each, create_graph) for each in inputs])
-    return inputs if create_graph else detached(inputs)
+    return inputs if create_graph else detached_alike(inputs)
 
 
 def _tuple_postprocess(res: Any, to_unpack: bool | tuple[bool, bool]) -> Any:
@@ -316,14 +315,14 @@ def _prepared(tensors: Tensors, create_graph: bool, need_graph: bool) -> Tensors
     """
     if need_graph and not create_graph:
         refuse_leaves_inside()
-    return tuple([t.view_as(t) if create_graph and edge_of(t) is not None else leaf(t) if need_graph else detached(t)
-                  for t in tensors])
+    alone = leaf if need_graph else detached_alike
+    return tuple([t.view_as(t) if create_graph and edge_of(t) is not None else alone(t) for t in tensors])
 
 
 def _result(tensors: Tensors, several: bool, create_graph: bool) -> Any:
     """The tensors as results: without history unless `create_graph`, and without a tuple if the user gave none."""
     if not create_graph:
-        tensors = tuple([detached(t) for t in tensors])
+        tensors = tuple([detached_alike(t) for t in tensors])
     return tensors if several else tensors[0]
 
 

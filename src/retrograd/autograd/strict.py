@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..foundations.errors import noted
+from ..foundations.modes import local
 from ..tensors.functions.creation import creation
 from ..tensors.state.base import edge_of, plain
-from ..tensors.state.dispatch import handlers_see
+from ..tensors.state.dispatch import DISPATCH, handlers_see
 from ..tensors.tensor import Tensor
 
 _FORBIDDEN = "This is not allowed in strict mode"
@@ -48,9 +49,15 @@ def filled(gradients: Sequence[Any], like: Sequence[Any], strict: bool, create_g
     return tuple([zeros_like(t) if g is None else g for g, t in zip(gradients, like)])
 
 
+def calls_are_seen(*tensors: Any) -> bool:
+    """Whether handlers below autograd, or classes that a program derives from Tensor, see the calls with tensors."""
+    return handlers_see(*tensors) or (not local.thread.levels and any([
+        type(tensor) is not DISPATCH.tensor for tensor in tensors]))
+
+
 def zeros_like(tensor: Tensor) -> Any:
     """A constant of zeros."""
-    if handlers_see(tensor):
+    if calls_are_seen(tensor):
         return creation.zeros_like(tensor)
     return plain(np.zeros(tensor._array.shape, tensor._array.dtype))
 

@@ -39,8 +39,8 @@ class _Bounded(Constraint):
         name_inherited(cls)
 
     def __repr__(self) -> str:
-        bounds = ", ".join(f"{name}={vars(self)[name]}" for name in ("lower_bound", "upper_bound") if name in vars(self))
-        return f"{type(self).__name__[1:]}({bounds})"
+        names = [name for name in ("lower_bound", "upper_bound") if name in vars(self)]
+        return f"{type(self).__name__[1:]}({', '.join(f'{name}={vars(self)[name]}' for name in names)})"
 
 
 class _Below(_Bounded):

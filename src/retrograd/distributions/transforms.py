@@ -29,7 +29,7 @@ from .vector_transforms import (
     PositiveDefiniteTransform,
     SoftmaxTransform,
     StickBreakingTransform,
-    clipped_sigmoid,
+    _clipped_sigmoid,
     inside_unit_interval,
 )
 
@@ -106,7 +106,7 @@ class SigmoidTransform(Alike):
     sign = +1
 
     def _call(self, x: Tensor) -> Tensor:
-        return clipped_sigmoid(x)
+        return _clipped_sigmoid(x)
 
     def _inverse(self, y: Tensor) -> Tensor:
         inside = inside_unit_interval(y)

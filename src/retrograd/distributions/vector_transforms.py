@@ -18,7 +18,7 @@ __all__ = ["CorrCholeskyTransform", "LowerCholeskyTransform", "PositiveDefiniteT
            "StickBreakingTransform"]
 
 
-def clipped_sigmoid(x: Tensor) -> Tensor:
+def _clipped_sigmoid(x: Tensor) -> Tensor:
     return inside_unit_interval(torch.sigmoid(x))
 
 
@@ -102,7 +102,7 @@ class StickBreakingTransform(Alike):
     bijective = True
 
     def _call(self, x: Tensor) -> Tensor:
-        shares = clipped_sigmoid(x - _counted_down(x, x.shape[-1]).log())
+        shares = _clipped_sigmoid(x - _counted_down(x, x.shape[-1]).log())
         left = (1 - shares).cumprod(-1)
         return pad(shares, [0, 1], value=1) * pad(left, [1, 0], value=1)
 

@@ -248,6 +248,29 @@ def _list_flatten_with_keys(d: Iterable[Any]) -> tuple[list[tuple[KeyEntry, Any]
     return [(SequenceKey(i), value) for i, value in enumerate(d)], None
 
 
+_tuple_flatten, _tuple_flatten_with_keys = _list_flatten, _list_flatten_with_keys
+
+
+def _tuple_unflatten(values: Iterable[Any], context: Context) -> tuple[Any, ...]:
+    """The tuple of these children."""
+    return tuple(values)
+
+
+def _namedtuple_flatten(d: Iterable[Any]) -> tuple[list[Any], Context]:
+    """The fields of a named tuple, and its class."""
+    return [*d], type(d)
+
+
+def _namedtuple_flatten_with_keys(d: Any) -> tuple[list[tuple[KeyEntry, Any]], Context]:
+    """The fields of a named tuple with their names, and its class."""
+    return [(GetAttrKey(name), value) for name, value in zip(d._fields, d, strict=True)], type(d)
+
+
+def _namedtuple_unflatten(values: Iterable[Any], context: Context) -> Any:
+    """The named tuple of this class with these fields."""
+    return context(*values)
+
+
 def _list_unflatten(values: Iterable[Any], context: Context) -> list[Any]:
     """The list of these children."""
     return [*values]
@@ -277,10 +300,6 @@ def _dictionary(cls: type[Any], name: str) -> None:
     register_pytree_node(
         cls, _dict_flatten, lambda values, keys: cls(zip(keys, values, strict=True)), serialized_type_name=name,
         flatten_with_keys_fn=_dict_flatten_with_keys)
-
-
-def _named_tuple_with_keys(values: Any) -> tuple[list[tuple[KeyEntry, Any]], Context]:
-    return [(GetAttrKey(name), value) for name, value in zip(values._fields, values, strict=True)], type(values)
 
 
 def _dump_named_tuple(context: Any) -> DumpableContext:
@@ -313,8 +332,8 @@ def _register_builtin_kinds() -> None:
     _sequence(list, "builtins.list", list)
     _dictionary(dict, "builtins.dict")
     SUPPORTED_NODES[namedtuple] = NodeDef(
-        namedtuple, lambda values: ([*values], type(values)),  # type: ignore[arg-type]  # a function stands for the kind
-        lambda values, cls: cls(*values), _named_tuple_with_keys)
+        namedtuple, _namedtuple_flatten,  # type: ignore[arg-type]  # a function stands for the kind
+        _namedtuple_unflatten, _namedtuple_flatten_with_keys)
     SERIALIZED[namedtuple] = Serialized(namedtuple, "collections.namedtuple", _dump_named_tuple,
                                         lambda name: SERIALIZED_TYPES[name])
     SERIALIZED_TYPES["collections.namedtuple"] = namedtuple

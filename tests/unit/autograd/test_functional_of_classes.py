@@ -1,0 +1,62 @@
+"""torch.autograd.functional hands a function tensors of the classes that the program has given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import retrograd as torch
+from retrograd.autograd import functional
+
+
+class Named(torch.Tensor):
+    pass
+
+
+class Counting(torch.Tensor):
+    """A class that handles the calls itself, and sees them."""
+
+    seen: list[str] = []  # noqa: RUF012
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        cls.seen.append(func.__name__)
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+ONES = torch.ones(3)
+CALLS: dict[str, Callable[[Callable[[Any], Any], Any], Any]] = {
+    "jacobian": lambda f, x: functional.jacobian(f, x),
+    "batched jacobian": lambda f, x: functional.jacobian(f, x, vectorize=True),
+    "recorded jacobian": lambda f, x: functional.jacobian(f, x, create_graph=True),
+    "hessian": lambda f, x: functional.hessian(f, x), "vjp": lambda f, x: functional.vjp(f, x)[1],
+    "jvp": lambda f, x: functional.jvp(f, x, ONES)[1], "hvp": lambda f, x: functional.hvp(f, x, ONES)[1],
+    "vhp": lambda f, x: functional.vhp(f, x, ONES)[1]}
+
+
+@pytest.mark.parametrize("kind", [Named, Counting])
+@pytest.mark.parametrize("name", CALLS)
+def test_the_function_is_given_the_class(name: str, kind: type) -> None:
+    given: list[type] = []
+
+    def cubes(x: Any) -> Any:
+        given.append(type(x))
+        return (x * x * x).sum()
+
+    x = torch.arange(3.0)
+    found = CALLS[name](cubes, x.as_subclass(kind))
+    assert set(given) == {kind}
+    assert type(found) is kind
+    assert found.tolist() == CALLS[name](cubes, x).tolist()
+
+
+def test_tangents_around_are_kept() -> None:
+    """Inside a transform a class is given up, but no derivative is lost."""
+    def slope(x: Any) -> Any:
+        return functional.jacobian(lambda y: (y * y * y).sum(), x.as_subclass(Named), create_graph=True).sum()
+
+    x = torch.tensor([1.0, 2.0])
+    assert torch.func.jvp(slope, (x,), (torch.ones(2),))[1].item() == 18.0
+    assert torch.func.grad(slope)(x).tolist() == [6.0, 12.0]
