@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from ..foundations.names import inside, late
 # These functions have the names of their files: an import of such a file alone must not put it in the function's place.
-from .backward import backward as backward, grad as grad
+from .backward import _is_checkpoint_valid as _is_checkpoint_valid, backward as backward, grad as grad
 from .gradcheck import gradcheck as gradcheck, gradgradcheck as gradgradcheck
 
 torch = sys.modules[__name__.partition(".")[0]]              # in PyTorch, too, the module has this name

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..foundations.errors import noted, warn
+from ..foundations.modes import local
 from ..graph.node import GradientEdge
 from ..ops.creation import full_beside
 from ..tensors import transforms
@@ -184,3 +185,16 @@ def _batch_size(shape: tuple[int, ...], expected: tuple[int, ...], i: int) -> in
                          "vmap."), "backward#batch-of-gradients",
             given=f"grad_output[{i}] of shape {list(shape)}, output[{i}] of shape {list(expected)}")
     return shape[0]
+
+
+def _is_checkpoint_valid() -> bool:
+    """Whether the pass that runs, and all passes that the pass runs inside, go to all leaves. True outside of a pass.
+
+    A reentrant checkpoint runs a backward pass of its own, which knows no chosen inputs.
+    """
+    walk = local.thread.walk
+    while walk is not None:
+        if walk.wanted is not None:
+            return False
+        walk = walk.outer
+    return True

@@ -65,6 +65,13 @@ default_pg_timeout = timedelta(minutes=30)
 _get_default_group = member
 
 
+def _get_global_rank(group: Any, rank: int) -> int:
+    """The old name of `get_global_rank`."""
+    warn("`torch.distributed.distributed_c10d._get_global_rank` is deprecated, please use "
+         "`torch.distributed.distributed_c10d.get_global_rank` instead", FutureWarning)
+    return get_global_rank(group, rank)
+
+
 def _announced(scheme: str, name: str, said: str, value: int) -> int:
     """A number that the program or the environment must give. Raises ValueError if it is not given."""
     if value >= 0:

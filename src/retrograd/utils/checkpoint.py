@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..amp import switches
 from ..amp.autocast_mode import autocast
-from ..autograd.backward import backward
+from ..autograd.backward import _is_checkpoint_valid, backward
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..foundations.errors import noted
@@ -112,7 +112,7 @@ class CheckpointFunction(Function):
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
         """Run the function again with recording, and go backward through it. Raises in a pass to chosen inputs."""
-        if not _to_all_leaves(local.thread.walk):
+        if not _is_checkpoint_valid():
             raise noted(
                 RuntimeError("When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or "
                              "passing an `inputs` parameter to .backward(). To resolve this error, you can either "
@@ -135,15 +135,6 @@ class CheckpointFunction(Function):
                 "checkpoints#no-output-requires-grad")
         backward([output for output, _ in pairs], [g for _, g in pairs])
         return None, None, *[leaf.grad if isinstance(leaf, Tensor) else None for leaf in leaves]
-
-
-def _to_all_leaves(walk: Any) -> bool:
-    """Whether a pass, and all passes that it runs inside, go to all leaves."""
-    while walk is not None:
-        if walk.wanted is not None:
-            return False
-        walk = walk.outer
-    return True
 
 
 def _present_autocast() -> Callable[[], autocast]:

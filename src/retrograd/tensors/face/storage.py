@@ -256,8 +256,7 @@ ComplexFloatStorage, ComplexDoubleStorage = map(_of_one_type, (dtypes.complex64,
 Storage = FloatStorage
 CharStorage, ShortStorage, IntStorage, LongStorage = map(
     _of_one_type, (dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64))
-ByteStorage, BoolStorage = map(_of_one_type, (dtypes.uint8, dtypes.bool_))
-BFloat16Storage = _of_one_type(dtypes.bfloat16)
+ByteStorage, BoolStorage, BFloat16Storage = map(_of_one_type, (dtypes.uint8, dtypes.bool_, dtypes.bfloat16))
 STORAGE_TYPES = {kind.dtype: kind for kind in (
     HalfStorage, FloatStorage, DoubleStorage, ComplexFloatStorage, ComplexDoubleStorage, CharStorage, ShortStorage,
     IntStorage, LongStorage, ByteStorage, BoolStorage, BFloat16Storage)}
