@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from .foundations.names import missing
-from .nn import functional as F
+from .nn import functional as F  # noqa: F401  # PyTorch has the name here, too
 from .tensors.functions.indexing.scattering import unravel_index
 from .tensors.functions.indexing.uniques import unique, unique_consecutive
 from .tensors.functions.linalg.contraction import chain_matmul, einsum, tensordot
@@ -17,7 +17,7 @@ from .tensors.functions.shapes.rearranging import broadcast_shapes, meshgrid
 from .tensors.functions.shapes.shape import broadcast_tensors
 from .tensors.functions.spectral import istft, stft
 
-__all__ = ["F", "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors",
+__all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors",
            "cartesian_prod", "cdist", "chain_matmul", "einsum", "istft", "lu", "meshgrid", "norm", "pca_lowrank",
            "split", "stft", "svd_lowrank", "tensordot", "unique", "unique_consecutive", "unravel_index"]
 if not TYPE_CHECKING:

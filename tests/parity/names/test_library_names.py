@@ -6,7 +6,7 @@ import copy
 import importlib
 import pickle
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import torch
@@ -23,18 +23,56 @@ def both(path: str) -> list[Any]:
     return [getattr(importlib.import_module(root + space), name) for root in ("torch.", "retrograd.")]
 
 
-def test_trees_of_dictionaries() -> None:
+class Pair(NamedTuple):
+    a: int
+    b: int
+
+
+def test_trees_of_containers() -> None:
     for name, values in (("_dict_flatten", ({"a": 1, "b": 2},)), ("_dict_unflatten", ([3, 4], ["x", "y"])),
-                         ("_dict_flatten_with_keys", ({"a": 1, "b": 2},))):
+                         ("_dict_flatten_with_keys", ({"a": 1, "b": 2},)), ("_tuple_flatten", ((1, 2),)),
+                         ("_tuple_flatten_with_keys", ((1, 2),)), ("_tuple_unflatten", ([1, 2], None)),
+                         ("_namedtuple_flatten", (Pair(1, 2),)), ("_namedtuple_unflatten", ([3, 4], Pair)),
+                         ("_namedtuple_flatten_with_keys", (Pair(1, 2),))):
         theirs, ours = (str(function(*values)) for function in both(f"utils._pytree.{name}"))
         assert ours == theirs
 
 
 def test_constants() -> None:
-    for path in ("serialization.DEFAULT_PROTOCOL", "nn.attention.flex_attention._DEFAULT_SPARSE_BLOCK_SIZE",
-                 "utils.data._utils.collate.np_str_obj_array_pattern"):
+    for path in ("cuda._initialized", "serialization.DEFAULT_PROTOCOL",
+                 "nn.attention.flex_attention._DEFAULT_SPARSE_BLOCK_SIZE", "utils.data._utils.collate.np_str_obj_array_pattern"):
         theirs, ours = both(path)
         assert ours == theirs
+
+
+def test_questions_about_gpus_and_traces() -> None:
+    calls: list[Any] = []
+    for path, *arguments in (("cuda._lazy_call", lambda: calls.append(1)), ("_C._is_tracing",),
+                             ("cuda.random.get_rng_state_all",), ("cuda.random.manual_seed_all", 1),
+                             ("cuda.random.get_rng_state",), ("cuda.random.initial_seed",), ("cuda._lazy_init",)):
+        theirs, ours = (end(function, *arguments) for function in both(path))
+        assert ours == theirs, path
+    assert calls == []
+
+
+def end(function: Any, *arguments: Any) -> Any:
+    try:
+        return function(*arguments)
+    except Exception as error:
+        return type(error), str(error)
+
+
+def test_a_pass_to_chosen_inputs_allows_no_checkpoint() -> None:
+    for library in (torch, retrograd):
+        found = [library.autograd._is_checkpoint_valid()]
+        for take in (lambda y, x: y.backward(retain_graph=True), lambda y, x: y.backward(inputs=[x], retain_graph=True),
+                     lambda y, x, library=library: library.autograd.grad(y, x)):
+            x = library.ones((), requires_grad=True)
+            y = x * 2
+            y.register_hook(lambda g, library=library, found=found: found.append(
+                library.autograd._is_checkpoint_valid()))
+            take(y, x)
+        assert found == [True, True, False, False], library
 
 
 def test_the_home_of_files(monkeypatch: pytest.MonkeyPatch) -> None:
