@@ -40,7 +40,8 @@ def test_trees_of_containers() -> None:
 
 def test_constants() -> None:
     for path in ("cuda._initialized", "serialization.DEFAULT_PROTOCOL",
-                 "nn.attention.flex_attention._DEFAULT_SPARSE_BLOCK_SIZE", "utils.data._utils.collate.np_str_obj_array_pattern"):
+                 "nn.attention.flex_attention._DEFAULT_SPARSE_BLOCK_SIZE",
+                 "utils.data._utils.collate.np_str_obj_array_pattern"):
         theirs, ours = both(path)
         assert ours == theirs
 
