@@ -5,7 +5,6 @@ retrograd computes on the CPU, so the answers are those of a PyTorch without CUD
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..accelerator import device_count, empty_cache, is_available
@@ -13,6 +12,7 @@ from ..foundations.errors import OutOfMemoryError, noted as _noted
 from ..foundations.names import inside, late
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Self
 
     from . import amp as amp, random as random           # imported when a program first names the module
