@@ -42,6 +42,7 @@ COMPOSED = [
     Entry("meshgrid xy", lambda t, x, y: t.meshgrid(x, y, indexing="xy"), (((3,), (2,)),), kinds="f"),
     *_joined("hstack vstack dstack", (*_TWO_MATRICES[:1], ((3,), (3,)), ((), ()))),
     *_joined("column_stack", (((3, 2), (3,)), ((2,), (2,)), ((), ()))),
+    *_called("split", 2, shapes=_ROWS, kinds="fci"),
     *_called("hsplit", 2, shapes=_ROWS[1:], kinds="fci"), *_called("vsplit", 2, shapes=_ROWS, kinds="fci"),
     *_called("dsplit", 2, shapes=_CUBES, kinds="fci"), *_called("tensor_split", 3, shapes=MANY, kinds="fci"),
     *_called("tensor_split", (1, 2), 1, shapes=MANY, kinds="fci"),

@@ -8,6 +8,7 @@ from typing import Any
 
 from .._functorch.vmap import over_samples
 from ..foundations.dtypes import DIFFERENTIABLE
+from ..tensors.recording.public import public
 from ..tensors.tensor import Tensor
 from ..tensors.transforms.crossing import entered, make_dual, primal_part, tangent_part
 from ..tensors.transforms.forward import ForwardLevel, misfit
@@ -63,7 +64,7 @@ def _pushed(func: Callable[..., Any], primals: list[Tensor], tangents: Sequence[
     """Call a function on dual tensors. Returns their level, the dual outputs, their structure, and `aux`."""
     level = ForwardLevel()
     with entered(level), transforming():
-        duals = [_dual(level, x, t) for x, t in zip(primals, tangents, strict=True)]
+        duals = [_dual(x, t, level) for x, t in zip(primals, tangents, strict=True)]
         output, aux = with_aux(_JVP, func(*tree_unflatten(duals, spec)), has_aux)
     return level, *outputs_in(output, _JVP), aux
 
@@ -72,7 +73,8 @@ def _without_tangents(level: ForwardLevel, tree: PyTree) -> PyTree:
     return mapped(lambda tensor: primal_part(level, tensor), tree)
 
 
-def _dual(level: ForwardLevel, primal: Tensor, tangent: Tensor) -> Tensor:
+@public(name="_make_dual")
+def _dual(primal: Tensor, tangent: Tensor, level: ForwardLevel) -> Tensor:
     x, t = primal._array, tangent._array
     if x.dtype not in DIFFERENTIABLE:
         raise ValueError(f"Expected primal to be floating point or complex, but got: {primal.dtype}")

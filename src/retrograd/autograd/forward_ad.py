@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..foundations.errors import noted
 from ..foundations.modes import ThreadState, in_all_threads, local
 from ..foundations.names import missing
+from ..tensors.recording.public import public
 from ..tensors.state import base
 from ..tensors.tensor import Tensor
 from ..tensors.transforms.crossing import given_tangent, lifting, make_dual as dual_of, primal_part, tangent_part
@@ -170,6 +171,16 @@ def make_dual(tensor: Tensor, tangent: Any, *, level: int | None = None) -> Any:
             raise noted(
                 ValueError(f"Expected {name} to be floating point or complex, but got: {value.dtype}"),
                 "forward-mode#dtype-of-primal")
+    if tensor.is_sparse or tangent.is_sparse:
+        raise noted(
+            NotImplementedError("Cannot access storage of SparseTensorImpl"), "forward-mode#sparse-dual",
+            because="sparse tensors have no tangents")
+    return _make_dual(tensor, tangent, level=level)
+
+
+@public()
+def _make_dual(tensor: Tensor, tangent: Any, level: int) -> Any:
+    """`make_dual`, after the questions about the arguments. Classes that handle calls see this function."""
     if level != _current_level:
         raise noted(
             RuntimeError("Invalid level given to _make_dual"), "forward-mode#level-of-make-dual",
@@ -192,10 +203,6 @@ def _itself(x: Any) -> Any:
 
 
 def _check(tensor: Tensor, tangent: Tensor, level: DualLevel) -> None:
-    if tensor.is_sparse or tangent.is_sparse:
-        raise noted(
-            NotImplementedError("Cannot access storage of SparseTensorImpl"), "forward-mode#sparse-dual",
-            because="sparse tensors have no tangents")
     if level.moves(tensor._array):
         raise noted(
             RuntimeError("Making a dual Tensor based on a Tensor that already has a forward gradient at the same "
@@ -223,18 +230,24 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
         raise noted(
             TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}"),
             "forward-mode#unpack-dual-of-non-tensor")
+    return UnpackedDualTensor(*_unpack_dual(tensor, level=level))
+
+
+@public()
+def _unpack_dual(dual: Tensor, level: int) -> tuple[Any, Any]:
+    """`unpack_dual`, after the questions about the arguments. Classes that handle calls see this function."""
     if not _levels:
-        return UnpackedDualTensor(tensor.view_as(tensor), None)
+        return dual.view_as(dual), None
     current = _levels[-1]
-    moving = current in local.thread.levels and current.moves(tensor._array)
+    moving = current in local.thread.levels and current.moves(dual._array)
     if moving and level != _current_level:
         raise noted(
             RuntimeError("Invalid level given to _fw_primal"), "forward-mode#level-of-unpack-dual",
             given=f"the current level is {_current_level}")
     if not moving:
-        return UnpackedDualTensor(primal_part(current, tensor), None)
-    given = given_tangent(current, tensor)
-    return UnpackedDualTensor(primal_part(current, tensor), tangent_part(current, tensor) if given is None else given)
+        return primal_part(current, dual), None
+    given = given_tangent(current, dual)
+    return primal_part(current, dual), tangent_part(current, dual) if given is None else given
 
 
 def _is_fwd_grad_enabled() -> bool:

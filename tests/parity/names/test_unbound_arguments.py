@@ -31,7 +31,8 @@ SPACES = (
     "torch.utils.hooks", "torch.distributed.tensor")
 CALLS: tuple[tuple[tuple[Any, ...], dict[str, Any]], ...] = (((), {}), ((object(),) * 60, {}), ((), {"unknown_": 1}))
 # What PyTorch's functions say, or do not say, that hand their arguments to another function.
-OTHER = re.compile(r"^(TypeError: _|IndexError|AttributeError|TypeError: (define|impl) requires|binds$)")
+OTHER = re.compile(
+    r"^(TypeError: _|TypeError: \w+\.<locals>|IndexError|AttributeError|TypeError: (define|impl) requires|binds$)")
 # PyTorch calls these with more arguments: for the streams of GPUs, for files of its first versions, or for profiles.
 MORE_PARAMETERS = {
     "torch.nn.parallel.DistributedDataParallel.__init__", "torch.profiler.profile.export_chrome_trace", "torch.save"}
