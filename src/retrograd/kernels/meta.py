@@ -45,6 +45,8 @@ class MetaArray(Geometry):
         """Raises RuntimeError, since there are no numbers."""
         raise no_item()
 
+    item = tolist
+
     def seen(self, view: Array) -> MetaArray:
         """The view of this array that has the geometry of `view`, which is a view of `like`."""
         return MetaArray(view, self.base, self.nbytes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from inspect import unwrap
 from typing import Any, NoReturn
 
 import numpy as np
@@ -15,6 +16,7 @@ from ...graph.versions import writing
 from ...kernels.layout import empty_strided, steps
 from ...kernels.meta import MetaArray, without_memory
 from ..arguments.options import check_tensor, element_type, shape_of
+from ..face import interop
 from ..face.data import incompatible
 from ..face.other_arrays import OtherArrayMethods, derived
 from ..face.printing import facts_text
@@ -41,20 +43,15 @@ class MetaMethods(OtherArrayMethods):
         """The device `meta`."""
         return META
 
-    def item(self) -> NoReturn:
-        """Raises RuntimeError, since there are no numbers."""
-        if self._array.size != 1:
-            raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
-        self._array.tolist()
-        raise AssertionError                                 # `tolist` raises
-
-    __int__ = __float__ = __complex__ = __index__ = item
+    # These ask about the number of elements, and then for the element, which is not there.
+    item, __int__, __float__, __complex__, __index__ = map(
+        unwrap, (interop.item, interop.to_int, interop.to_float, interop.to_complex, interop.to_index))
 
     def __bool__(self) -> bool:
         if self._array.size != 1:
             said = "no values" if not self._array.size else "more than one value"
             raise RuntimeError(f"Boolean value of Tensor with {said} is ambiguous")
-        self.item()
+        return bool(self.item())                             # which raises
 
     def tolist(self) -> NoReturn:
         """Raises NotImplementedError, since there are no numbers."""
