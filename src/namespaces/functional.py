@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from .foundations.names import missing
-from .nn import functional as F  # noqa: F401  # PyTorch has the name here, too
+from .foundations.names import late
 from .tensors.functions.indexing.scattering import unravel_index
 from .tensors.functions.indexing.uniques import unique, unique_consecutive
 from .tensors.functions.linalg.contraction import chain_matmul, einsum, tensordot
@@ -21,4 +20,4 @@ __all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_sh
            "cartesian_prod", "cdist", "chain_matmul", "einsum", "istft", "lu", "meshgrid", "norm", "pca_lowrank",
            "split", "stft", "svd_lowrank", "tensordot", "unique", "unique_consecutive", "unravel_index"]
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = missing(__name__, __all__)
+    __getattr__, __dir__ = late(__name__, __all__, {"F": "nn.functional"})

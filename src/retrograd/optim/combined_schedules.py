@@ -15,6 +15,7 @@ from .schedules import EPOCH_DEPRECATION_WARNING, LRScheduler, check_optimizer, 
 class _Combined(LRScheduler):
     """A schedule made of schedules of one optimizer."""
 
+    _unsaved = ("optimizer", "_schedulers")
     _schedulers: Sequence[Any]
 
     def _check(self, schedulers: Sequence[Any], optimizer: Any) -> None:
@@ -34,8 +35,7 @@ class _Combined(LRScheduler):
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that the schedule holds, except for the optimizer, with the states of the single schedules."""
-        found = {key: value for key, value in super().state_dict().items() if key != "_schedulers"}
-        return {**found, "_schedulers": [scheduler.state_dict() for scheduler in self._schedulers]}
+        return {**super().state_dict(), "_schedulers": [scheduler.state_dict() for scheduler in self._schedulers]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Load what `state_dict` returned."""

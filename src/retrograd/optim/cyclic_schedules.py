@@ -50,6 +50,8 @@ class CyclicLR(_WithMomentum):
     back. Raises ValueError for an unknown mode, for lists of a wrong length, and if the optimizer has no momentum.
     """
 
+    _unsaved = ("optimizer", "_scale_fn_custom", "_scale_fn_ref")
+
     def __init__(self, optimizer: Optimizer, base_lr: Any, max_lr: Any, step_size_up: int = 2000,
                  step_size_down: int | None = None,
                  mode: Literal["triangular", "triangular2", "exp_range"] = "triangular", gamma: float = 1.0,
@@ -114,9 +116,7 @@ class CyclicLR(_WithMomentum):
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that the schedule holds, except for the optimizer and a function."""
-        functions = ("_scale_fn_custom", "_scale_fn_ref")
-        found = {key: value for key, value in super().state_dict().items() if key not in functions}
-        return {**found, "_scale_fn_custom": saved_function(self._scale_fn_custom)}
+        return {**super().state_dict(), "_scale_fn_custom": saved_function(self._scale_fn_custom)}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Load what `state_dict` returned. The function of this schedule stays."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType
-from typing import Any
+from typing import Any, ClassVar
 
 from ..foundations.errors import noted, warn
 from ..foundations.inherited import name_inherited
@@ -64,6 +64,7 @@ class LRScheduler:
     Raises TypeError if `optimizer` is not an Optimizer.
     """
 
+    _unsaved: ClassVar[Sequence[str]] = ("optimizer",)       # attributes that `state_dict` leaves out
     _get_lr_called_within_step = False
     _is_initial = False
     _closed_form: Callable[[], list[Any]] | None = None
@@ -146,7 +147,7 @@ class LRScheduler:
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that the schedule holds, except for the optimizer."""
-        return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
+        return {key: value for key, value in self.__dict__.items() if key not in self._unsaved}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Load what `state_dict` returned."""
@@ -184,6 +185,8 @@ def saved_function(function: Any) -> dict[str, Any] | None:
 class _WithFunctions(Schedule):
     """A schedule with a function of the epoch for each group. Raises ValueError for another number of functions."""
 
+    _unsaved = ("optimizer", "lr_lambdas")
+
     def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | list[Callable[[int], float]],
                  last_epoch: int = -1) -> None:
         groups = len(optimizer.param_groups) if isinstance(optimizer, Optimizer) else 1
@@ -195,9 +198,7 @@ class _WithFunctions(Schedule):
     def state_dict(self) -> dict[str, Any]:
         """Everything that the schedule holds, except for the optimizer. Of functions there is None, of objects a dict.
         """
-        found = super().state_dict()
-        del found["lr_lambdas"]
-        return {**found, "lr_lambdas": [saved_function(function) for function in self.lr_lambdas]}
+        return {**super().state_dict(), "lr_lambdas": [saved_function(function) for function in self.lr_lambdas]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Load what `state_dict` returned. The functions of this schedule stay."""

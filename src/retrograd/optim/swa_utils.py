@@ -199,6 +199,8 @@ class SWALR(Schedule):
     unknown strategy, for a list of a wrong length, and if `anneal_epochs` is no int or negative.
     """
 
+    _unsaved = ("optimizer", "anneal_func")
+
     def __init__(self, optimizer: Optimizer, swa_lr: Any, anneal_epochs: int = 10,
                  anneal_strategy: Literal["cos", "linear"] = "cos", last_epoch: int = -1) -> None:
         for rate, group in zip(for_groups("swa_lr", optimizer, swa_lr), optimizer.param_groups, strict=True):
@@ -221,10 +223,6 @@ class SWALR(Schedule):
     @staticmethod
     def _cosine_anneal(t: float) -> float:
         return (1 - math.cos(math.pi * t)) / 2
-
-    def state_dict(self) -> dict[str, Any]:
-        """Everything that the schedule holds, except for the optimizer and the function of the strategy."""
-        return {key: value for key, value in super().state_dict().items() if key != "anneal_func"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Load what `state_dict` returned."""

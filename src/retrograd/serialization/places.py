@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from operator import attrgetter
 from types import ModuleType
@@ -30,17 +30,18 @@ def public_place(obj: Any, name: str) -> tuple[str, str]:
     module = str(obj.__module__)
     if module.partition(".")[0] != PACKAGE:
         return module, name
-    while module:
-        for place in (module, *_modules_of(module)):
-            if _is_pytorchs(place) and _has(place, name, obj):
-                return public(place), name
-        module = module.rpartition(".")[0]
+    for place in _places(module):
+        if _is_pytorchs(place) and _has(place, name, obj):
+            return public(place), name
     raise AttributeError(f"Can't save {obj!r}: PyTorch has no module with this name")
 
 
-def _modules_of(package: str) -> list[str]:
-    """The loaded modules of a package. A program has a class from a module that is loaded."""
-    return sorted(name for name in [*sys.modules] if name.rpartition(".")[0] == package)
+def _places(module: str) -> Iterator[str]:
+    """A module and the packages above, each before its loaded modules. A program has a class from a loaded module."""
+    while module:
+        yield module
+        yield from sorted(name for name in [*sys.modules] if name.rpartition(".")[0] == module)
+        module = module.rpartition(".")[0]
 
 
 def _has(module: str, name: str, obj: Any) -> bool:

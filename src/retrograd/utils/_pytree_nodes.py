@@ -248,6 +248,11 @@ def _list_flatten_with_keys(d: Iterable[Any]) -> tuple[list[tuple[KeyEntry, Any]
     return [(SequenceKey(i), value) for i, value in enumerate(d)], None
 
 
+def _list_unflatten(values: Iterable[Any], context: Context) -> list[Any]:
+    """The list of these children."""
+    return [*values]
+
+
 _tuple_flatten, _tuple_flatten_with_keys = _list_flatten, _list_flatten_with_keys
 
 
@@ -269,11 +274,6 @@ def _namedtuple_flatten_with_keys(d: Any) -> tuple[list[tuple[KeyEntry, Any]], C
 def _namedtuple_unflatten(values: Iterable[Any], context: Context) -> Any:
     """The named tuple of this class with these fields."""
     return context(*values)
-
-
-def _list_unflatten(values: Iterable[Any], context: Context) -> list[Any]:
-    """The list of these children."""
-    return [*values]
 
 
 def _dict_flatten(d: Mapping[Any, Any]) -> tuple[list[Any], Context]:

@@ -23,6 +23,7 @@ def lines(text: str) -> dict[str, dict[str, Any]]:
         if name == "program":
             printed = found.setdefault(value, {})
         else:
+            assert name not in printed, f"{name} is told twice"
             printed[name] = value
     return found
 

@@ -1,4 +1,4 @@
-"""torch.autograd.functional hands a function tensors of the classes that the program has given."""
+"""torch.autograd.functional and forward mode keep the classes that a program has derived from Tensor."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import retrograd as torch
-from retrograd.autograd import functional
+from retrograd.autograd import forward_ad, functional
 
 
 class Named(torch.Tensor):
@@ -60,3 +60,41 @@ def test_tangents_around_are_kept() -> None:
     x = torch.tensor([1.0, 2.0])
     assert torch.func.jvp(slope, (x,), (torch.ones(2),))[1].item() == 18.0
     assert torch.func.grad(slope)(x).tolist() == [6.0, 12.0]
+
+
+@pytest.mark.parametrize("kind", [Named, Counting])
+def test_duals_have_the_class(kind: type) -> None:
+    x = torch.arange(3.0)
+    with forward_ad.dual_level():
+        found = []
+        for given, direction in ((x.as_subclass(kind), torch.ones(3)), (x, torch.ones(3).as_subclass(kind))):
+            dual = forward_ad.make_dual(given, direction)
+            primal, tangent = forward_ad.unpack_dual(dual * dual)
+            found.append(tangent.tolist())
+            assert {type(dual), type(primal), type(tangent)} == {kind}
+    assert found == [[0.0, 2.0, 4.0]] * 2
+
+
+def test_a_class_sees_how_duals_are_made_and_taken_apart() -> None:
+    Counting.seen.clear()
+    with forward_ad.dual_level():
+        forward_ad.unpack_dual(forward_ad.make_dual(torch.ones(2).as_subclass(Counting), torch.ones(2)))
+    assert [name for name in Counting.seen if "dual" in name] == ["_make_dual", "_unpack_dual"]
+
+
+@pytest.mark.parametrize("kind", [Named, Counting])
+def test_a_function_of_dual_tensors_is_given_the_class(kind: type) -> None:
+    given: list[type] = []
+
+    def cubes(x: Any) -> Any:
+        given.append(type(x))
+        return x * x * x
+
+    x = torch.arange(3.0)
+    found = torch.func.jvp(cubes, (x.as_subclass(kind),), (torch.ones(3),))
+    columns = torch.func.jacfwd(cubes)(x.as_subclass(kind))
+    assert set(given) == {kind}
+    assert [type(each) for each in (*found, columns)] == [torch.Tensor] * 3
+    assert found[1].tolist() == columns.diagonal().tolist() == [0.0, 3.0, 12.0]
+    assert torch.func.jvp(torch.func.grad(lambda y: cubes(y).sum()), (x.as_subclass(kind),),
+                          (torch.ones(3),))[1].tolist() == [0.0, 6.0, 12.0]
