@@ -36,7 +36,7 @@ def after_a_while(end, *arguments):
 
 FAULTS = {"key": lambda: {}["five"], "value": lambda: int("five"), "stop": lambda: next(iter(())),
           "kill": lambda: after_a_while(os.kill, os.getpid(), signal.SIGKILL),
-          "exit": lambda: after_a_while(os._exit, 3), "slow": lambda: time.sleep(20), "": lambda: None}
+          "exit": lambda: after_a_while(os._exit, 3), "slow": lambda: time.sleep(3), "": lambda: None}
 
 
 class Faulty(Dataset):

@@ -83,6 +83,9 @@ def test_torch_is_retrograd_in_each_process_that_a_program_starts(method: str, w
 ORPHANS = """
 import os, signal, time, torch
 from torch.utils.data import DataLoader, IterableDataset
+from torch.utils.data._utils import worker
+
+worker._PATIENCE = 0.5
 
 class Endless(IterableDataset):
     def __iter__(self):
@@ -99,7 +102,7 @@ if __name__ == "__main__":
 
 @on_unix
 def test_workers_end_after_their_parent_was_killed(folder: Path) -> None:
-    """The programs run side by side, since workers need seconds to see that their parent is gone."""
+    """The programs run side by side, since workers need a moment to see that their parent is gone."""
     running = {}
     for method in multiprocessing.get_all_start_methods():
         (folder / f"{method}.py").write_text(ORPHANS.format(method=method))

@@ -7,6 +7,7 @@ import re
 import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,7 @@ def test_a_fault_of_one_process_ends_all(fault: str, message: str) -> None:
 
 def by_hand(text: str, folder: Path, *places: tuple[int, int]) -> list[subprocess.CompletedProcess[str]]:
     """The results of a program that is started once for each (rank, size)."""
+    folder.mkdir(exist_ok=True)
     (folder / "program.py").write_text(f"import datetime, torch, torch.distributed as dist\n{text}")
     shared = environment() | {"PYTHONPATH": str(SOURCE), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port()}
     started = [subprocess.Popen(
@@ -87,12 +89,14 @@ def test_processes_may_be_started_by_hand(tmp_path: Path) -> None:
 @starts
 @needs("mpi4py")
 def test_who_does_not_come_is_missed(tmp_path: Path) -> None:
-    (first,) = by_hand(_BEGIN.format(1), tmp_path, (0, 2))
+    """The programs wait at the same time."""
+    calls = [(1, [(0, 2)]), (1, [(1, 2)]), (5, [(0, 2), (1, 3)])]
+    with ThreadPoolExecutor(len(calls)) as threads:
+        (first,), (second,), (_, third) = threads.map(
+            lambda call: by_hand(_BEGIN.format(call[0]), tmp_path / str(call), *call[1]), calls)
     assert "Timed out waiting 1000ms for init_process_group to complete. Rank 0 is here" in first.stderr
-    (second,) = by_hand(_BEGIN.format(1), tmp_path, (1, 2))
     assert "DistNetworkError: The client socket has failed to connect to 127.0.0.1:" in second.stderr
-    for result in by_hand(_BEGIN.format(5), tmp_path, (0, 2), (1, 3))[1:]:
-        assert "do not agree: rank 1 says that there are 3 processes, and rank 0 says 2" in result.stderr
+    assert "do not agree: rank 1 says that there are 3 processes, and rank 0 says 2" in third.stderr
 
 
 @starts

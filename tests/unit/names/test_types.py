@@ -99,6 +99,8 @@ reveal_type(Net()(x, 2.0))  # tuple[Tensor, float]
 def loose(module: nn.Module) -> None:
     reveal_type(module(x))  # Any
 '''
+# The package as mypy sees it, in a place that stays: what mypy has read of the package once, it knows the next time.
+INSTALLED = Path(__file__).parents[3] / "build" / "installed"
 EXPECTED = {i: line.rpartition("# ")[2] for i, line in enumerate(PROGRAM.splitlines(), 1) if "reveal_type" in line}
 # Four faults, one in each of the last lines. Both checkers must find them.
 FAULTS = '''
@@ -121,8 +123,8 @@ def plain(revealed: str) -> str:
 def by_mypy(program: Path) -> list[tuple[int, str, str]]:
     """Line, kind and text of each message."""
     config = program.parent / "mypy.ini"                     # as for an installed package: its own faults are no errors
-    source = laid_out(program.parent / "installed")
-    config.write_text(f"[mypy]\nstrict = True\nmypy_path = {source}\n[mypy-retrograd.*]\nignore_errors = True\n")
+    config.write_text(f"[mypy]\nstrict = True\nmypy_path = {laid_out(INSTALLED)}\ncache_dir = {INSTALLED / 'mypy'}\n"
+                      "[mypy-retrograd.*]\nignore_errors = True\n")
     found = subprocess.run([sys.executable, "-m", "mypy", "--config-file", config, program],
                            capture_output=True, text=True, check=False, cwd=program.parent)
     messages = re.findall(rf"^{program.name}:(\d+): (\w+): (.*)$", found.stdout, re.MULTILINE)
