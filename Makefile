@@ -12,10 +12,6 @@ PYTHON ?= $(shell for python in python3 python3.15 python3.14 python3.13 python3
 # the other, so what a file prepares is prepared once.
 PYTEST := OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal \
 	--complete
-# The tests of the compiler run by themselves: a trace may look at all objects of its process, and each of the 20,000
-# other tests is a dozen of them.
-in_two_runs = $(PYTEST) tests/unit/compilation $(1); first=$$?; \
-	$(PYTEST) --ignore=tests/parity --ignore=tests/unit/compilation $(1) && exit $$first
 # What is measured runs with the kernels of OpenBLAS that fit the processor, whatever the environment asks for.
 MEASURE := env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BIN)/python -W ignore
 
@@ -39,10 +35,10 @@ demo: $(VENV)/.demo ## train a network on scanned digits, from a script that say
 		"    $(BIN)/python docs/learn/ten_minutes.py"
 
 test: check ## check, and the tests that need no PyTorch
-	$(call in_two_runs)
+	$(PYTEST) --ignore=tests/parity
 
 thorough: check ## check, and all cases of these tests: more random programs, all pairs of options
-	$(call in_two_runs,--thorough)
+	$(PYTEST) --ignore=tests/parity --thorough
 
 quick: $(VENV)/.test ## lint, and a part of the tests that takes a minute at most
 	$(BIN)/ruff check .

@@ -69,7 +69,7 @@ def test_a_file_with_another_hash_is_not_kept(tmp_path: Path) -> None:
 
 def test_the_folder_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    monkeypatch.setattr(torch.hub._Folder, "chosen", None)             # an example of the reference sets the folder
     assert torch.hub.get_dir() == str(tmp_path / "hub")
-    monkeypatch.setattr(torch.hub._Folder, "chosen", None)
     torch.hub.set_dir(tmp_path / "here")
     assert torch.hub.get_dir() == str(tmp_path / "here")
