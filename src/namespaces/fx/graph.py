@@ -106,11 +106,8 @@ class Graph:
     @staticmethod
     def _candidate(target: Any) -> str:
         if callable(target):
-            name = target.__name__
-            name = name.strip("_") if name.startswith("__") and name.endswith("__") else name
-        else:
-            name = target
-        return snake_case(name)
+            return snake_case(target.__name__)
+        return snake_case(target[2:-2] if target.startswith("__") and target.endswith("__") else target)
 
     def placeholder(self, name: str, type_expr: Any = None, default_value: Any = Ellipsis) -> Node:
         """An argument of the program. `Ellipsis` means that there is no default."""

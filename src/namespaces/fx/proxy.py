@@ -174,7 +174,7 @@ class Proxy:
         found: list[TracerBase] = []
         map_aggregate((args, kwargs), lambda x: found.append(x.tracer) if isinstance(x, Proxy) else None)
         name = getattr(orig_method, "__name__", "")
-        if getattr(Tensor, name, None) is orig_method and not qualified_name(orig_method).startswith("torch."):
+        if getattr(Tensor, name, None) is orig_method and qualified_name(orig_method) != f"torch.{name}":
             return found[0].create_proxy("call_method", name, args, kwargs)
         return found[0].create_proxy("call_function", orig_method, *_spelled_out(orig_method, args, kwargs))
 

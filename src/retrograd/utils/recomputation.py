@@ -23,6 +23,7 @@ from ..graph.versions import next_number, written_since
 from ..tensors.arguments.size import Size
 from ..tensors.recording.saving import Hooked, Packer, in_force
 from ..tensors.state.base import TensorBase, edge_of
+from ..tensors.transforms.levels import in_effect
 
 if TYPE_CHECKING:
     from ..graph.node import Node
@@ -195,13 +196,14 @@ class Segment(Run):
     the shapes and dtypes of both runs must agree.
     """
 
-    __slots__ = ("again", "compare", "complete", "early_stop", "inputs", "open_ended", "places")
+    __slots__ = ("again", "compare", "complete", "early_stop", "inputs", "levels", "open_ended", "places")
 
     def __init__(self, again: Callable[..., Any], args: Sequence[Any], *, early_stop: bool, compare: bool,
                  debug: bool) -> None:
         super().__init__(debug)
         self.again, self.early_stop, self.compare = again, early_stop, compare
         self.inputs = [Input(arg) if isinstance(arg, TensorBase) else arg for arg in args]
+        self.levels = local.thread.levels # the transforms in which the function runs
         self.places: list[weakref.ref[Place]] = []
         self.complete = False             # the forward run is over
         self.open_ended = False           # a recomputation went on past the end of an incomplete forward run
@@ -240,7 +242,7 @@ class Recomputation(Run):
         segment = self.segment
         args = [arg.tensor() if isinstance(arg, Input) else arg for arg in segment.inputs]
         try:
-            with watching(self), enable_grad():
+            with in_effect(segment.levels), watching(self), enable_grad():
                 segment.again(*args)
         except StopRecomputation:
             pass

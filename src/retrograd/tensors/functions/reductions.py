@@ -60,7 +60,7 @@ def _spread(op: Op, what: str) -> Callable[..., Any]:
             correction = 1 if unbiased is None else int(unbiased)
         else:
             correction = number(name, "correction", 3, correction)
-        if count(array.shape, axes) <= correction:
+        if count(array.shape, axes) <= correction or not array.size:
             warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
                  "reduction factor (input numel divided by output numel).", UserWarning)
         return call(input, axes, flag(name, keepdim), correction)

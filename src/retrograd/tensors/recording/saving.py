@@ -38,17 +38,31 @@ class Hooked(Parcel):
 
     `dtype` is the type that the node computes in, if the value has another type. `edge` is the history of the value. A
     result of the node itself has `number`, that of the output, instead, since an edge would keep the node alive.
+
+    If the value belongs to transforms in effect, the hook packs each of its pieces, `packed` is a tuple of the results,
+    and `together` makes the array of the pieces again.
     """
 
-    __slots__ = ("dtype", "edge", "number", "packed", "unpack_hook")
+    __slots__ = ("dtype", "edge", "number", "packed", "together", "unpack_hook")
 
     def __init__(self, hooks: Hooks, given: TensorBase, edge: Any, number: int | None, dtype: Any = None) -> None:
-        self.packed = packed(hooks[0], given)
+        levels = local.thread.levels
+        found = levels[-1].pieces(given._array) if levels else None
+        if found is None:
+            self.packed, self.together = packed(hooks[0], given), None
+        else:
+            pieces, self.together = found
+            self.packed = tuple([packed(hooks[0], plain(piece)) for piece in pieces])
         self.unpack_hook, self.edge, self.number, self.dtype = hooks[1], edge, number, dtype
 
     def returned(self) -> Any:
         """The tensor that the unpack hook returns. Raises TypeError if the hook returns no tensor."""
-        tensor: Any = self.unpack_hook(self.packed)
+        if self.together is None:
+            return self._returned(self.packed)
+        return plain(self.together([self._returned(each)._array for each in self.packed]))
+
+    def _returned(self, packed: Any) -> Any:
+        tensor: Any = self.unpack_hook(packed)
         if not isinstance(tensor, DISPATCH.tensor):
             raise noted(
                 TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of "
@@ -61,8 +75,11 @@ class Hooked(Parcel):
         return tensor
 
     def unpack(self, node: Node) -> Array:
-        array: Array = self.returned()._array
-        return array if self.dtype is None else array.astype(self.dtype)
+        packed = (self.packed,) if self.together is None else self.packed
+        arrays = [self._returned(each)._array for each in packed]
+        if self.dtype is not None:
+            arrays = [array.astype(self.dtype) for array in arrays]
+        return arrays[0] if self.together is None else self.together(arrays)
 
     def tensor(self, edge: Any) -> Any:
         """The value as users see it, with its history `edge`."""

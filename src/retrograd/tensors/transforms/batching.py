@@ -28,6 +28,7 @@ from .batched import Batched, common_axes, hidden, in_axes, is_array, is_batched
 from .families.operands import Same, aligned
 from .families.table import rule_of
 from .levels import Level, below, lowest, moving, with_level
+from .pieces import pieces
 from .randomness import RANDOM, REFUSED, REFUSED_IN_PASSES, draw
 from .refusals import unwritable
 from .rules import by_composition
@@ -56,6 +57,7 @@ class BatchLevel(Level):
 
     __slots__ = ("entered", "randomness", "size")
     has_samples = True
+    pieces = pieces
     no_random = REFUSED                                    # the sentence if no random numbers are allowed
 
     def __init__(self, size: int, randomness: str) -> None:

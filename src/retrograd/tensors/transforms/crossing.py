@@ -27,7 +27,7 @@ from ...kernels.layout import owner_of
 from ...ops.basic import copy
 from ...ops.creation import full_beside
 from ...ops.reductions import sum_dim
-from ...ops.shape import expand, permute
+from ...ops.shape import alias, expand, permute
 from ..recording.calls import CALLS
 from ..state.base import TensorBase, edge_of, plain, with_edge
 from .batched import Batched, hidden, is_array, is_batched, parts, shown
@@ -144,6 +144,8 @@ def given_tangent(level: ForwardLevel, dual: Any) -> Any:
 def primal_part(level: ForwardLevel, tensor: Any) -> Any:
     """A tensor without its tangent at the level."""
     array = inner(tensor._array)
+    if level.shadows.tangent(array) is None:
+        return CALLS[alias](tensor)
     with in_effect(others(level)), inside():
         array = alike(array)
     return _made(PrimalPart, level, outer(array), tensor, name="Identity")
@@ -154,8 +156,12 @@ def tangent_part(level: ForwardLevel, tensor: Any) -> Any:
     array = inner(tensor._array)
     with in_effect(others(level)), inside():
         tangent = level.shadows.tangent(array)
-        tangent = full_beside(array, array.shape, array.dtype, 0) if tangent is None else fresh_copy(tangent)
-    return _made(TangentPart, level, outer(tangent), tensor)
+        found = full_beside(array, array.shape, array.dtype, 0) if tangent is None else fresh_copy(tangent)
+    if tangent is None:
+        edge = edge_of(tensor)
+        return plain(outer(found)) if edge is None or edge.number < level.number else _made(
+            ZeroTangent, level, outer(found), tensor)
+    return _made(TangentPart, level, outer(found), tensor)
 
 
 class MakeDual(Crossing):
@@ -193,6 +199,16 @@ class TangentPart(Crossing):
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
         _enter_again(self.level, walk, self.number)
         return cotangents                                  # with a tangent of zero, as values from outside have
+
+
+class ZeroTangent(Crossing):
+    """The tangent of a value that was made at the level, and has none."""
+
+    __slots__ = ()
+
+    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+        g = cotangents[0]._array
+        return (plain(full_beside(g, g.shape, g.dtype, 0)),)
 
 
 # Batches

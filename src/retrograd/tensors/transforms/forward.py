@@ -30,6 +30,7 @@ from ..state.base import TensorBase, as_leaf, edge_of, plain
 from .batched import Batched, is_array, joined, parts
 from .formulas import FORMULAS
 from .levels import Level, below, in_effect, inner, inside, lowest, moving, others, outer, with_level
+from .pieces import pieces
 from .products import PRODUCTS
 from .rules import arrays_of, by_composition, by_elements, by_rule, saved
 from .shadows import Shadows, apart, put_over
@@ -46,6 +47,7 @@ class ForwardLevel(Level):
 
     __slots__ = ("gained", "shadows")
     has_tangents = True
+    pieces = pieces
 
     def __init__(self) -> None:
         super().__init__()

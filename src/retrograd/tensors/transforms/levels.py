@@ -56,6 +56,10 @@ class Level:
     def carry(self, array: Any, former: Any) -> None:
         """Give an array that takes the place of `former` the tangent of `former` at this level."""
 
+    def pieces(self, array: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
+        """The NumPy arrays that an array of the levels in effect is made of, and how to make it of them (`pieces`)."""
+        raise NotImplementedError
+
     def facts(self, tensor: Any) -> list[str]:
         """What the text of a tensor tells about it at this level."""
         return []
