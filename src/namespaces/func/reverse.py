@@ -22,7 +22,7 @@ from ..graph.node import AccumulateGrad, Output
 from ..ops.shape import alias
 from ..tensors.functions.creation.creation import zeros_like
 from ..tensors.recording.calls import CALLS
-from ..tensors.recording.saving import in_force
+from ..tensors.recording.saving import Packer, in_force
 from ..tensors.state.base import as_leaf, edge_of, meta_of, requires, set_leaf
 from ..tensors.state.dispatch import handlers_see
 from ..tensors.tensor import Tensor
@@ -73,18 +73,28 @@ def _reaches_further(node: Node) -> bool:
 
 
 class _WithoutHooks:
-    """The context in which hooks on saved tensors are refused: they would see values that belong to the transform."""
+    """The context in which hooks on saved tensors are refused: they would see values that belong to the transform.
 
-    __slots__ = ("before",)
+    If `put_off`, the hooks in force see nothing instead.
+    """
+
+    __slots__ = ("before", "put_off")
+
+    def __init__(self, put_off: bool) -> None:
+        self.put_off = put_off
 
     def __enter__(self) -> None:
-        if in_force() is not None:
-            raise RuntimeError(_HOOKS)
         thread = local.thread
-        self.before, thread.hooks_refused = thread.hooks_refused, _HOOKS
+        self.before = thread.hooks_refused, thread.watchers
+        if not self.put_off:
+            if in_force() is not None:
+                raise RuntimeError(_HOOKS)
+            thread.hooks_refused = _HOOKS
+        elif in_force() is not None:
+            thread.watchers = tuple([each for each in thread.watchers if not isinstance(each, Packer)])
 
     def __exit__(self, *error: object) -> None:
-        local.thread.hooks_refused = self.before
+        local.thread.hooks_refused, local.thread.watchers = self.before
 
 
 class _Run:
@@ -97,7 +107,7 @@ class _Run:
         trees = [args[place] for place in places]
         flat, self.spec = tensors_in(trees, _not_tensor)
         within = contextlib.nullcontext() if free else transforming()
-        with inference_mode(False), within, _WithoutHooks():                # which records, too
+        with inference_mode(False), within, _WithoutHooks(free):            # which records, too
             self.inputs = [_tracked(x) for x in flat]
             self.found = func(*replaced(args, places, tree_unflatten(self.inputs, self.spec)), **kwargs)
         for edge in map(edge_of, self.inputs):

@@ -21,7 +21,9 @@ from ..tensors.state import base as state
 from ..tensors.state.base import TensorBase, requires
 from ..tensors.state.inference import saved
 from ..tensors.state.refusals import refusal
+from ..tensors.tensor import Tensor
 from .function_node import FunctionNode
+from .grad_mode import no_grad
 
 _MARKS = frozenset(("dirty_tensors", "non_differentiable", "saved_for_forward"))
 
@@ -208,12 +210,22 @@ def _placed(out: Any, edge: Any, is_input: bool, is_dirty: bool, is_saved: bool)
             return state.plain(out._array)
         view = state.with_edge(out._array, edge)
         state.make_view(view, out, _itself, state.CUSTOM)
-        return view
+        return view if type(out) is Tensor else _in_class(view, out)
     state.set_edge(out, edge)
     meta = out._grad_meta
     if meta.base is not None:
         meta.seen = next_number()
     return out
+
+
+def _in_class(view: Any, tensor: Any) -> Any:
+    """The view in the class that `view_as` of the tensor returns, by the tensor's own `__torch_function__`."""
+    with no_grad():
+        found = tensor.view_as(tensor)
+    if type(found) is type(view) or not isinstance(found, TensorBase):
+        return view
+    found._array, found._edge, found._grad_meta = view._array, view._edge, view._grad_meta
+    return found
 
 
 def _itself(array: Any) -> Any:

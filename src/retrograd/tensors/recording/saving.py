@@ -79,7 +79,8 @@ class Hooked(Parcel):
         arrays = [self._returned(each)._array for each in packed]
         if self.dtype is not None:
             arrays = [array.astype(self.dtype) for array in arrays]
-        return arrays[0] if self.together is None else self.together(arrays)
+        array: Array = arrays[0] if self.together is None else self.together(arrays)
+        return array
 
     def tensor(self, edge: Any) -> Any:
         """The value as users see it, with its history `edge`."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...foundations.dtypes import Array
-from ...kernels.layout import offset_of
+from ...kernels.layout import empty_strided, offset_of
 from .refusals import BOOL, DATA, ESCAPED, ITEM, unbatched
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ class Batched:
                 place: Any = (*(0,) * hidden, ...)
                 found = array[place]
             else:
-                found = np.lib.stride_tricks.as_strided(array, self.shape, array.strides[hidden:])
+                steps = tuple([stride // array.itemsize for stride in array.strides[hidden:]])
+                found = empty_strided(self.shape, steps, array.dtype)
             self._like = found
         return found  # type: ignore[no-any-return]
 

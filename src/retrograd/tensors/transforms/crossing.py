@@ -26,14 +26,16 @@ from ...kernels.indexing.indexing import overlaps
 from ...kernels.layout import owner_of
 from ...ops.basic import copy
 from ...ops.creation import full_beside
+from ...ops.indexing.indexing import select_scatter
 from ...ops.reductions import sum_dim
 from ...ops.shape import alias, expand, permute
 from ..recording.calls import CALLS
 from ..state.base import TensorBase, edge_of, plain, with_edge
 from .batched import Batched, hidden, is_array, is_batched, parts, shown
 from .batching import BatchLevel
-from .forward import ForwardLevel, fresh_copy
+from .forward import ForwardLevel
 from .levels import Level, in_effect, inner, inside, others, outer, put, with_level
+from .mixed import give_tangent, tangent_of
 from .shadows import alike
 
 if TYPE_CHECKING:
@@ -87,6 +89,11 @@ def _crossed(level: Level, walk: Any) -> bool:
     return level in walk.notes.get(_CROSSED, ())
 
 
+def _within(level: Level, walk: Any) -> bool:
+    """Whether a pass runs inside of a level, from its begin on."""
+    return level in local.thread.levels and not _crossed(level, walk)
+
+
 def _made(kind: Any, level: Level, array: Any, *tensors: Any, name: str | None = None) -> Any:
     """A tensor over an array, recorded as made from the tensors.
 
@@ -112,7 +119,8 @@ def _named(kind: type[Crossing], name: str) -> type[Crossing]:
 
 def _name_behind(edge: Any) -> str:
     """The name of the operation that made a value."""
-    return _ALIAS if edge.node is None or type(edge.node) is AccumulateGrad else type(edge.node).__name__
+    node = edge.node
+    return _ALIAS if node is None or type(node) is AccumulateGrad else node.name().rpartition("::")[2]
 
 
 # Tangents
@@ -126,7 +134,7 @@ def make_dual(level: ForwardLevel, primal: Any, tangent: Any) -> Any:
         # Elements that coincide in memory may have different tangents.
         array = copy.run(array, "K") if not physical.flags.forc and overlaps(physical) else alike(array)
         if not level.shadows.share(array, tangent):
-            level.shadows.give(array, fresh_copy(direction))
+            give_tangent(level, array, direction)
         physical, shadow = parts(array)[0], level.shadows.beside(parts(array)[0])
         lies = getattr(parts(direction)[0], "strides", ())
         if shadow is not None and lies[len(lies) - physical.ndim:] == physical.strides:
@@ -144,8 +152,9 @@ def given_tangent(level: ForwardLevel, dual: Any) -> Any:
 def primal_part(level: ForwardLevel, tensor: Any) -> Any:
     """A tensor without its tangent at the level."""
     array = inner(tensor._array)
-    if level.shadows.tangent(array) is None:
-        return CALLS[alias](tensor)
+    with in_effect(with_level(level)):
+        if level not in _levels_of(array):
+            return CALLS[alias](tensor)
     with in_effect(others(level)), inside():
         array = alike(array)
     return _made(PrimalPart, level, outer(array), tensor, name="Identity")
@@ -155,8 +164,8 @@ def tangent_part(level: ForwardLevel, tensor: Any) -> Any:
     """The tangent of a tensor at the level, zeros if it is zero."""
     array = inner(tensor._array)
     with in_effect(others(level)), inside():
-        tangent = level.shadows.tangent(array)
-        found = full_beside(array, array.shape, array.dtype, 0) if tangent is None else fresh_copy(tangent)
+        tangent = tangent_of(level, array)
+        found = full_beside(array, array.shape, array.dtype, 0) if tangent is None else tangent
     if tangent is None:
         edge = edge_of(tensor)
         return plain(outer(found)) if edge is None or edge.number < level.number else _made(
@@ -272,9 +281,8 @@ class LeaveBatch(Crossing):
 
 
 class Lift(Crossing):
-    """The use of a value that is none of the level's among values of the level.
-
-    A node that saves the value saves it without this border, because a rule may use the value outside of the level.
+    """The use of a value that is none of the level's among values of the level. A node that saves the value saves it
+    without this border, because a rule may use the value outside of the level.
     """
 
     __slots__ = ()
@@ -288,6 +296,33 @@ class Lift(Crossing):
             return (tangent_part(self.level, g),)
         with in_effect(others(self.level)):
             return (CALLS[sum_dim](leave_batch(self.level, g, 0), (0,), False, None),)
+
+
+class Drop(PrimalPart):
+    """The use of a value that has a tangent of a tangent at the level, for a result that has none of the level's."""
+
+    __slots__ = ()
+    namespace = ""
+
+    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+        return cotangents if _within(self.level, walk) else super().apply(cotangents, walk)
+
+
+class DropBatch(Crossing):
+    """The use of a value with tangents of a batch for a result that is the same for all samples.
+
+    The first sample gets the gradient, and the other ones zeros, since the border behind adds the gradients up.
+    """
+
+    __slots__ = ()
+
+    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+        if _within(self.level, walk):
+            return cotangents
+        _enter_again(self.level, walk, self.number)
+        g, size = cotangents[0], self.level.size
+        zeros = plain(full_beside(g._array, (size, *g._array.shape), g._array.dtype, 0))
+        return (enter_batch(self.level, CALLS[select_scatter](zeros, g, 0, 0) if size else zeros, 0),)
 
 
 def _levels_of(array: Any, before_write: bool = False) -> set[Any]:
@@ -338,7 +373,8 @@ def lifting(node: Node, results: Sequence[Any], operands: Sequence[Any], own: Le
     """The watcher of recorded nodes while a level is in effect.
 
     Put a border on each edge of a new node that leads to a value outside of a level of the results. `own` is the level
-    of which the node is a border itself.
+    of which the node is a border itself. Only such a node may lead from a value with a tangent to one without, since
+    the derivative of any other operation would be zero.
     """
     if not isinstance(results[0], TensorBase) or _none_from_outside(node, results[0], operands):
         return                                             # (a view taken again is of its base's levels)
@@ -346,15 +382,18 @@ def lifting(node: Node, results: Sequence[Any], operands: Sequence[Any], own: Le
     if len(results) > 1:
         of_results.update(*[_levels_of(result._array) for result in results[1:]])
     of_results.discard(own)
-    if not of_results:
+    if not of_results and own is None:
         return
     for i, (edge, operand) in enumerate(zip(node.edges, operands)):
         if edge is None or not isinstance(operand, TensorBase):
             continue
         of_operand = _levels_of(operand._array, operand is results[0])
-        if not of_results <= of_operand:
-            lifted = edge
-            for level in sorted(of_results - of_operand):
-                lifted = _named(Lift, _ALIAS)(level, (lifted,), edge.shape, edge.dtype)
-                lifted.number = node.number - 1
-            node.edges = (*node.edges[:i], lifted, *node.edges[i + 1:])
+        borders: list[tuple[Any, Any]] = [(Lift, level) for level in sorted(of_results - of_operand)]
+        if own is not None:
+            borders += [(Drop if level.has_tangents else DropBatch, level)
+                        for level in sorted(of_operand - of_results - {own})]
+        for kind, level in borders:
+            edge = _named(kind, _ALIAS)(level, (edge,), edge.shape, edge.dtype)
+            edge.number = node.number - 1
+        if borders:
+            node.edges = (*node.edges[:i], edge, *node.edges[i + 1:])

@@ -51,7 +51,7 @@ def pieces(level: Level, array: Any) -> tuple[list[Any], Callable[[list[Any]], A
     return [outer(each) for each in found], put_together
 
 
-def _taken_apart(array: Any, levels: Sequence[Level], found: list[Any]) -> _Whole:
+def _taken_apart(array: Any, levels: Sequence[Any], found: list[Any]) -> _Whole:
     """How an array lies in these levels. Its pieces are added to `found`.
 
     The tangent at a level has tangents of its own at the levels below.

@@ -30,6 +30,11 @@ class BackwardHookFunction(Function):
     def backward(ctx: Any, *grads: Any) -> Any:
         return grads
 
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        """The tangents as they are, as views, since the outputs are views of the inputs."""
+        return tuple([None if t is None else t.view_as(t) for t in tangents])
+
 
 class BackwardHook:
     """The full backward hooks of one call of a module, with one node before the module and one node behind it."""

@@ -1,0 +1,131 @@
+"""Random derivatives of derivatives, whose directions and cotangents depend on the inputs and on outer numbers, too.
+
+A program is a function of two numbers, and what is made of it, step by step. Each step takes a function of a vector and
+returns another one, so a program is one itself. It uses two numbers that no transform is given.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import retrograd as torch
+import retrograd.autograd.forward_ad as fwd
+from retrograd.func import functionalize, grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp, vmap
+from retrograd.utils.checkpoint import checkpoint
+
+F = Callable[[Any], Any]
+WEIGHTS = torch.tensor([0.8, -1.1], dtype=torch.float64)
+
+
+class Outer:
+    """The numbers that no transform is given."""
+
+    w: Any = WEIGHTS
+
+
+FUNCTIONS: dict[str, F] = {
+    "sin": lambda x: x.sin() * Outer.w, "cube": lambda x: x * x * x, "product": lambda x: x * x.flip(0),
+    "double": lambda x: x * 2, "norm": lambda x: x * x.square().sum(), "outer": lambda x: Outer.w.exp() + 0 * x,
+    "written": lambda x: x.clone().mul_(x), "view": lambda x: (x * 1).view(2, 1).mul(x).sum(0),
+    "softmax": lambda x: x.softmax(0), "same": lambda x: x, "weights": lambda x: Outer.w,
+}
+
+
+def _pushed(first: Callable[[Any, Any, Any], Any], direction: F, at: F = lambda x: x) -> Callable[[F], F]:
+    return lambda f: lambda x: first(x, *jvp(f, (at(x),), (direction(x),)))
+
+
+def _pulled(cotangent: Callable[[Any, Any], Any], at: F = lambda x: x) -> Callable[[F], F]:
+    def make(f: F) -> F:
+        def pulled(x: Any) -> Any:
+            out, pull = vjp(f, at(x))
+            return pull(cotangent(x, out))[0]
+        return pulled
+    return make
+
+
+def _dual(f: F) -> F:
+    def parts(x: Any) -> Any:
+        if fwd._current_level >= 0:
+            return f(x)
+        with fwd.dual_level():
+            out = fwd.unpack_dual(f(fwd.make_dual(x, x.cos())))
+            return out.primal + 2 * out.tangent if out.tangent is not None else out.primal
+    return parts
+
+
+def _linear(direction: F, at: F = lambda x: x) -> Callable[[F], F]:
+    def make(f: F) -> F:
+        def linear(x: Any) -> Any:
+            out, push = linearize(f, at(x))
+            return push(direction(x)) + out
+        return linear
+    return make
+
+
+MAKERS: dict[str, Callable[[F], F]] = {
+    "jvp tangent": _pushed(lambda x, out, tangent: tangent, torch.ones_like),
+    "jvp along x": _pushed(lambda x, out, tangent: tangent, lambda x: x * 0.5),
+    "jvp along w": _pushed(lambda x, out, tangent: tangent * x, lambda x: Outer.w),
+    "jvp both": _pushed(lambda x, out, tangent: out - 2 * tangent, torch.cos),
+    "jvp product": _pushed(lambda x, out, tangent: out * tangent, torch.ones_like),
+    "jvp value": _pushed(lambda x, out, tangent: out, torch.ones_like),
+    "jvp at w": _pushed(lambda x, out, tangent: out * x + tangent, lambda x: x, lambda x: Outer.w * 0.5),
+    "vjp of ones": _pulled(lambda x, out: torch.ones_like(out)), "vjp of out": _pulled(lambda x, out: out),
+    "vjp of x": _pulled(lambda x, out: x * 3), "vjp of w": _pulled(lambda x, out: Outer.w),
+    "vjp at w": _pulled(lambda x, out: x, lambda x: Outer.w),
+    "grad": lambda f: grad(lambda x: f(x).sum()), "grad of weighted": lambda f: grad(lambda x: (f(x) * x).sum()),
+    "grad and value": lambda f: lambda x: (lambda g, value: g * value)(*grad_and_value(lambda y: f(y).sum())(x)),
+    "jacrev": lambda f: lambda x: jacrev(f)(x).sum(0) * x, "jacfwd": lambda f: lambda x: jacfwd(f)(x) @ x,
+    "hessian": lambda f: lambda x: hessian(lambda y: f(y).sum())(x).sum(0),
+    "vmap": lambda f: lambda x: vmap(f)(torch.stack([x, x * 0.5])).sum(0),
+    "vmap of w": lambda f: lambda x: vmap(lambda a: f(a * x))(Outer.w).sum(0),
+    "linearize": _linear(lambda x: x), "linearize at w": _linear(lambda x: x, lambda x: Outer.w),
+    "functionalize": functionalize, "dual": _dual,
+    "times x": lambda f: lambda x: f(x) * x, "plus w": lambda f: lambda x: f(x) + f(Outer.w),
+}
+# Checkpoints hook saved values, which transforms of reverse mode refuse. So these stand in programs without any.
+CHECKPOINTED: dict[str, Callable[[F], F]] = {
+    **{name: maker for name, maker in MAKERS.items()
+       if name.startswith(("jvp", "vmap", "dual", "times", "plus", "jacfwd"))},
+    "checkpoint": lambda f: lambda x: checkpoint(f, x, use_reentrant=False),
+}
+
+
+def program(seed: int, depth: int) -> tuple[list[str], F]:
+    """The names of the steps of a random program, and the program: a function of x and of the outer numbers."""
+    draws = random.Random(seed)
+    makers = CHECKPOINTED if draws.random() < 0.25 else MAKERS
+    names = [draws.choice([*FUNCTIONS]), *draws.choices([*makers], k=draws.randint(1, depth))]
+    return names, made(names)
+
+
+def made(names: list[str]) -> F:
+    """The program of these steps."""
+    f = FUNCTIONS[names[0]]
+    for name in names[1:]:
+        f = (MAKERS | CHECKPOINTED)[name](f)
+
+    def run(numbers: Any) -> Any:
+        Outer.w = numbers[2:]
+        return f(numbers[:2])
+
+    return run
+
+
+def loss(f: F, numbers: Any) -> Any:
+    """A number that depends on all results."""
+    return (f(numbers).square() * WEIGHTS).sum()
+
+
+def slopes(f: F, numbers: Any, step: float = 1e-4) -> Any:
+    """The gradient of the loss, by differences of fourth order."""
+    def at(i: int, steps: int) -> float:
+        moved = numbers.clone()
+        moved[i] += steps * step
+        return float(loss(f, moved).detach())
+
+    return torch.tensor([(8 * (at(i, 1) - at(i, -1)) - (at(i, 2) - at(i, -2))) / (12 * step) for i in range(4)],
+                        dtype=torch.float64)
