@@ -17,6 +17,16 @@ WHY = "asks about devices, and this PyTorch is the build for CUDA: install the b
 
 # By file below tests/parity. A case has the name of its test, and its id or its parameter in brackets.
 OF_THE_BUILD = {
+    "docs/test_pages.py": {"test_a_program_does_the_same_in_pytorch[docs/use/mistakes.md:408]"},   # moves to a GPU
+    "docs/test_reference_examples.py": {f"test_a_program_shows_the_same[{name}]" for name in (
+        "torch.Tensor.cuda", "torch.Tensor.pin_memory", "torch.distributed.is_backend_available",
+        "torch.distributed.is_nccl_available")},
+    "names/test_library_names.py": {"test_questions_about_gpus_and_traces",
+                                    "test_marks_of_the_profiler_of_graphics_cards"},
+    "names/test_missing_names.py": {"test_the_table_is_up_to_date"},       # has no names of other builds
+    "names/test_refused_calls.py": {"test_a_refused_call_has_pytorchs_message[c(2).to(5)]"},
+    "tensors/test_sparse_refusals.py": {
+        "test_a_refused_call_has_pytorchs_message[torch.eye(3).to_sparse().pin_memory()]"},
     "distributed/test_distributed.py": {
         "test_no_group[0]", "test_no_group[17]",                           # which backends there are
         "test_without_gpus[6]"},                                           # replicas on the first GPU

@@ -41,7 +41,8 @@ def hermitian(t: Any, x: Any) -> Any:
 def distinct(t: Any, x: Any) -> Any:
     """Matrices of distinct singular values that are not small."""
     shift = t.diag(2 + 2 * t.arange(max(x.shape[-2:])))[: x.shape[-2], : x.shape[-1]]
-    return x // 2 + shift.to(x.dtype) if x.dtype in (t.uint8, t.int32, t.int64) else x / 2 + shift.to(x.dtype)
+    shift = shift if x.dtype is t.bool else shift.to(x.dtype)
+    return x // 2 + shift if x.dtype in (t.uint8, t.int32, t.int64) else x / 2 + shift
 
 
 def quietly(call: Callable[..., Any]) -> Callable[..., Any]:

@@ -48,8 +48,6 @@ def _pulled(cotangent: Callable[[Any, Any], Any], at: F = lambda x: x) -> Callab
 
 def _dual(f: F) -> F:
     def parts(x: Any) -> Any:
-        if fwd._current_level >= 0:
-            return f(x)
         with fwd.dual_level():
             out = fwd.unpack_dual(f(fwd.make_dual(x, x.cos())))
             return out.primal + 2 * out.tangent if out.tangent is not None else out.primal
@@ -99,6 +97,8 @@ def program(seed: int, depth: int) -> tuple[list[str], F]:
     draws = random.Random(seed)
     makers = CHECKPOINTED if draws.random() < 0.25 else MAKERS
     names = [draws.choice([*FUNCTIONS]), *draws.choices([*makers], k=draws.randint(1, depth))]
+    one = names.index("dual") + 1 if "dual" in names else len(names)            # levels of this kind do not nest
+    names[one:] = ["times x" if name == "dual" else name for name in names[one:]]
     return names, made(names)
 
 

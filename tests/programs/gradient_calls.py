@@ -60,7 +60,8 @@ def cotangent(draws: random.Random, t: Any, output: Any, alone: bool, batched: b
 def shown(t: Any, value: Any) -> str:
     """A value in words. The sign of zeros is left out."""
     if isinstance(value, t.Tensor):
-        numbers = [complex(x) + 0 if isinstance(x, complex) else round(x, 4) + 0 for x in value.flatten().tolist()]
+        numbers = [complex(x.real + 0, x.imag + 0) if isinstance(x, complex) else round(x, 4) + 0
+                   for x in value.flatten().tolist()]
         return f"{tuple(value.shape)} {value.dtype} {value.requires_grad} {value.grad_fn is None} {numbers}"
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(shown(t, each) for each in value)}]"

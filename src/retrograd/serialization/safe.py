@@ -43,17 +43,21 @@ def clear_safe_globals() -> None:
 
 
 class safe_globals:
-    """A block in which `load` may use more classes and functions. See `add_safe_globals`."""
+    """A block in which `load` may use more classes and functions. See `add_safe_globals`.
+
+    The end of the block forbids what the block has allowed, and nothing else. A module that is imported inside may
+    allow its own classes for good.
+    """
 
     def __init__(self, safe_globals: list[Allowed]) -> None:
         self.safe_globals = safe_globals
 
     def __enter__(self) -> None:
-        self.before = get_safe_globals()
-        add_safe_globals(self.safe_globals)
+        self.more = [item for item in self.safe_globals if item not in _allowed]
+        add_safe_globals(self.more)
 
     def __exit__(self, *error: object) -> None:
-        _allowed[:] = self.before
+        _allowed[:] = [item for item in _allowed if item not in self.more]
 
 
 def allowed() -> dict[str, Any]:

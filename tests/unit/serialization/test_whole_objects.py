@@ -103,12 +103,22 @@ def test_a_program_allows_classes_and_functions(obj: Any, safe: list[Any], names
             assert torch.serialization.get_safe_globals() == [*before, *safe]
             if obj is not Pair and not isinstance(safe[0], tuple):
                 torch.load(file)
-    with torch.serialization.safe_globals([]):             # which gives back what was allowed before
+    assert torch.serialization.get_safe_globals() == before
+
+
+def test_a_block_forbids_what_it_has_allowed_and_nothing_else() -> None:
+    before = torch.serialization.get_safe_globals()
+    try:
         torch.serialization.clear_safe_globals()
         assert torch.serialization.get_safe_globals() == []
         torch.serialization.add_safe_globals([Pair])
-        assert torch.serialization.get_safe_globals() == [Pair]
-    assert torch.serialization.get_safe_globals() == before
+        with torch.serialization.safe_globals([Pair, twice]):
+            torch.serialization.add_safe_globals([WithState])          # as an import may do
+            assert torch.serialization.get_safe_globals() == [Pair, twice, WithState]
+        assert torch.serialization.get_safe_globals() == [Pair, WithState]
+    finally:
+        torch.serialization.clear_safe_globals()
+        torch.serialization.add_safe_globals(before)
 
 
 def test_an_allowed_object_gets_its_state() -> None:
