@@ -152,9 +152,10 @@ def given_tangent(level: ForwardLevel, dual: Any) -> Any:
 def primal_part(level: ForwardLevel, tensor: Any) -> Any:
     """A tensor without its tangent at the level."""
     array = inner(tensor._array)
-    with in_effect(with_level(level)):
-        if level not in _levels_of(array):
-            return CALLS[alias](tensor)
+    if level.shadows.tangent(array) is None:
+        with in_effect(with_level(level)):
+            if level not in _levels_of(array):
+                return CALLS[alias](tensor)
     with in_effect(others(level)), inside():
         array = alike(array)
     return _made(PrimalPart, level, outer(array), tensor, name="Identity")

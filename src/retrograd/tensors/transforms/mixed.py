@@ -17,12 +17,16 @@ from .levels import in_effect
 
 def tangent_of(level: ForwardLevel, array: Any) -> Any:
     """The tangent of an array at the level, as new memory, with its tangents at the levels within; None if it is zero.
+
+    The other levels are in effect.
     """
-    found = level.shadows.tangent(array)
+    found, levels = level.shadows.tangent(array), _within(level)
     if found is not None:
+        if not levels:
+            return fresh_copy(found)
         with in_effect(_not_within(level)):
             found = fresh_copy(found)
-    for within in _within(level):
+    for within in levels:
         change = within.shadows.tangent(array)
         mixed = None if change is None else tangent_of(level, change)
         if mixed is not None:
@@ -33,10 +37,17 @@ def tangent_of(level: ForwardLevel, array: Any) -> Any:
 
 
 def give_tangent(level: ForwardLevel, array: Any, tangent: Any) -> None:
-    """Make a copy of `tangent`, and of its tangents at the levels within, the tangent of an array at the level."""
+    """Make a copy of `tangent`, and of its tangents at the levels within, the tangent of an array at the level.
+
+    The other levels are in effect.
+    """
+    levels = _within(level)
+    if not levels:
+        level.shadows.give(array, fresh_copy(tangent))
+        return
     with in_effect(_not_within(level)):
         level.shadows.give(array, fresh_copy(tangent))
-    for within in _within(level):
+    for within in levels:
         change = within.shadows.tangent(tangent)
         if change is not None:
             with in_effect(_not_within(within)):
