@@ -12,6 +12,7 @@ from typing import Any
 
 import retrograd as torch
 import retrograd.autograd.forward_ad as fwd
+import retrograd.autograd.functional as older
 from retrograd.func import functionalize, grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp, vmap
 from retrograd.utils.checkpoint import checkpoint
 
@@ -63,6 +64,38 @@ def _linear(direction: F, at: F = lambda x: x) -> Callable[[F], F]:
     return make
 
 
+class Cubed(torch.autograd.Function):
+    """x ** 3, with all that transforms ask for."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return x ** 3
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(*inputs)
+        ctx.save_for_forward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        x, = ctx.saved_tensors
+        return g * 3 * x * x
+
+    @staticmethod
+    def jvp(ctx: Any, t: Any) -> Any:
+        x, = ctx.saved_tensors
+        return t * 3 * x * x
+
+
+def _kept(f: F) -> F:
+    def kept(x: Any) -> Any:
+        with torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t):
+            return f(x)
+    return kept
+
+
 MAKERS: dict[str, Callable[[F], F]] = {
     "jvp tangent": _pushed(lambda x, out, tangent: tangent, torch.ones_like),
     "jvp along x": _pushed(lambda x, out, tangent: tangent, lambda x: x * 0.5),
@@ -82,13 +115,21 @@ MAKERS: dict[str, Callable[[F], F]] = {
     "vmap of w": lambda f: lambda x: vmap(lambda a: f(a * x))(Outer.w).sum(0),
     "linearize": _linear(lambda x: x), "linearize at w": _linear(lambda x: x, lambda x: Outer.w),
     "functionalize": functionalize, "dual": _dual,
+    "older jvp": lambda f: lambda x: older.jvp(f, x, x * 0.5, create_graph=True)[1],
+    "older vjp": lambda f: lambda x: older.vjp(f, x, Outer.w, create_graph=True)[1],
+    "older hvp": lambda f: lambda x: older.hvp(lambda y: f(y).sum(), x, x, create_graph=True)[1],
+    "older vhp": lambda f: lambda x: older.vhp(lambda y: f(y).sum(), x, x, create_graph=True)[1],
+    "older jacobian": lambda f: lambda x: older.jacobian(f, x, create_graph=True) @ x,
+    "older vectorized": lambda f: lambda x: older.jacobian(f, x, create_graph=True, vectorize=True) @ x,
+    "older hessian": lambda f: lambda x: older.hessian(lambda y: f(y).sum(), x, create_graph=True) @ x,
+    "custom": lambda f: lambda x: Cubed.apply(f(x)), "of custom": lambda f: lambda x: f(Cubed.apply(x)),
     "times x": lambda f: lambda x: f(x) * x, "plus w": lambda f: lambda x: f(x) + f(Outer.w),
 }
 # Checkpoints hook saved values, which transforms of reverse mode refuse. So these stand in programs without any.
 CHECKPOINTED: dict[str, Callable[[F], F]] = {
     **{name: maker for name, maker in MAKERS.items()
-       if name.startswith(("jvp", "vmap", "dual", "times", "plus", "jacfwd"))},
-    "checkpoint": lambda f: lambda x: checkpoint(f, x, use_reentrant=False),
+       if name.startswith(("jvp", "vmap", "dual", "times", "plus", "jacfwd", "older", "custom"))},
+    "checkpoint": lambda f: lambda x: checkpoint(f, x, use_reentrant=False), "kept": _kept,
 }
 
 
@@ -97,7 +138,8 @@ def program(seed: int, depth: int) -> tuple[list[str], F]:
     draws = random.Random(seed)
     makers = CHECKPOINTED if draws.random() < 0.25 else MAKERS
     names = [draws.choice([*FUNCTIONS]), *draws.choices([*makers], k=draws.randint(1, depth))]
-    one = names.index("dual") + 1 if "dual" in names else len(names)            # levels of this kind do not nest
+    # Levels of this kind do not nest. So a backward pass inside must not run a checkpoint around the level again.
+    one = next((i + 1 for i, name in enumerate(names) if name == "dual" or name.startswith("older")), len(names))
     names[one:] = ["times x" if name == "dual" else name for name in names[one:]]
     return names, made(names)
 

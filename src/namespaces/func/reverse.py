@@ -156,7 +156,7 @@ class _Run:
     def tangents(self, outputs: Sequence[Tensor], directions: Sequence[Tensor]) -> list[Tensor]:
         """The tangents of the outputs: the gradient, by the cotangents, of the product with cotangents."""
         further = self._recorded(outputs, directions)
-        with enable_grad():
+        with enable_grad(), _WithoutHooks(True):
             live = [i for i, output in enumerate(outputs) if output.requires_grad]
             cotangents = [as_leaf(zeros_like(outputs[i])) for i in live]
             found: list[Any] = [zeros_like(output) for output in outputs]

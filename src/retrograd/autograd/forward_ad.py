@@ -67,10 +67,11 @@ def enter_dual_level() -> int:
         raise noted(
             RuntimeError("Nested forward mode AD is not supported at the moment"), "forward-mode#nested-levels",
             instead="nest calls of torch.func.jvp")
-    _levels.append(DualLevel())
-    _put(_levels)
+    level = DualLevel()
+    _levels.append(level)
+    in_all_threads("dual level", lambda thread: _with(thread, level))
     if not _switch.on:
-        _without(local.thread)
+        _without(local.thread, level)
     _current_level = 0
     return _current_level
 
@@ -91,21 +92,9 @@ def exit_dual_level(*, level: int | None = None) -> None:
         raise noted(
             RuntimeError("Dual level must be a positive number."), "forward-mode#no-level-to-leave",
             because="there is no level to leave")
-    _levels.pop()
-    _put(_levels)
+    left = _levels.pop()
+    in_all_threads("dual level", lambda thread: _without(thread, left))
     _current_level = -1
-
-
-def _put(levels: list[DualLevel]) -> None:
-    """Have the dual level, or none, be in effect in all threads."""
-    present = tuple(levels)
-
-    def arrange(thread: ThreadState) -> None:
-        _without(thread)
-        if present:
-            _with(thread, present[0])
-
-    in_all_threads("dual level", arrange)
 
 
 def _with(thread: ThreadState, level: DualLevel) -> None:
@@ -115,9 +104,9 @@ def _with(thread: ThreadState, level: DualLevel) -> None:
     thread.watchers = (*[watcher for watcher in thread.watchers if watcher is not lifting], lifting)
 
 
-def _without(thread: ThreadState) -> None:
-    """Take dual levels out of effect in a thread."""
-    levels = tuple([level for level in thread.levels if not isinstance(level, DualLevel)])
+def _without(thread: ThreadState, left: DualLevel) -> None:
+    """Take a dual level out of effect in a thread. Levels that a backward pass has entered again stay in effect."""
+    levels = tuple([level for level in thread.levels if level is not left])
     if levels == thread.levels:
         return
     thread.levels = levels
@@ -264,9 +253,10 @@ class _set_fwd_grad_enabled(_Mode):
 
     def _set(self, mode: bool) -> None:
         thread, _switch.on = local.thread, mode
-        _without(thread)
-        if mode and _levels:
-            _with(thread, _levels[-1])
+        for level in _levels:
+            _without(thread, level)
+            if mode:
+                _with(thread, level)
 
     def __enter__(self) -> None:
         """The constructor has set the mode."""

@@ -152,7 +152,10 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
 
     @classmethod
     def _called(cls, args: tuple[Any, ...], marks: dict[str, Any] | None = None) -> tuple[Any, BackwardCFunction]:
-        """The result for arguments by position, and the context. What the context holds then is added to `marks`."""
+        """The result for arguments by position, and the context.
+
+        If `marks` is given, what the context holds then is added to it, and the caller tells the watchers of the node.
+        """
         thread, setup = local.thread, cls.setup_context is not Function.setup_context
         observer = thread.observer
         event = None if observer is None else observer.enter(cls.__name__, observer.shapes_of(args))
@@ -181,6 +184,8 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         if marks is not None:
             marks.update(context.__dict__)
         outputs = finished(node, args, output if isinstance(output, tuple) else (output,), recording, setup)
+        if recording and thread.watchers and marks is None:
+            thread.tell(node, outputs, args)
         return tuple(outputs) if isinstance(output, tuple) else outputs[0], context
 
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from ..foundations.dtypes import DIFFERENTIABLE
 from ..foundations.errors import noted, user_site, warn
-from ..foundations.modes import local
 from ..graph.versions import next_number, written
 from ..tensors.face.interop import detach, detach_
 from ..tensors.recording.inplace import rebase
@@ -102,8 +101,6 @@ def finished(node: FunctionNode, args: Sequence[Any], raw: tuple[Any, ...], reco
     if to_save and recording:
         node.save(to_save, {id(o): i for i, o in enumerate(outputs)
                             if isinstance(o, TensorBase) and o._edge is not None})
-    if recording and local.thread.watchers:
-        local.thread.tell(node, outputs, args)
     return outputs
 
 

@@ -17,7 +17,6 @@ from ..ops.basic import cast
 from ..ops.creation import full_beside
 from ..tensors.state.base import TensorBase, as_leaf, edge_of, plain
 from ..tensors.transforms.batched import parts
-from ..tensors.transforms.crossing import lifting
 from ..tensors.transforms.forward import fresh_copy, misfit
 from ..tensors.transforms.levels import in_effect, inner, inside, others, outer
 from .backward import grad
@@ -28,8 +27,8 @@ def called(function: Any, args: tuple[Any, ...]) -> Any:
     """The result of a Function with its tangents, if some arguments have tangents."""
     call = _Call(function, args)
     found = call.found()
-    if lifting in local.thread.watchers and any([o._edge is not None for o in _tensors(call.outputs)]):
-        lifting(call.node, _tensors(call.outputs), _tensors(args))
+    if call.node.edges and local.thread.watchers:          # which see the values at all levels
+        local.thread.tell(call.node, call.outputs, args)
     return found
 
 

@@ -241,11 +241,15 @@ class Recomputation(Run):
         """Run the function. Raises CheckpointError if it saves other values than before."""
         segment = self.segment
         args = [arg.tensor() if isinstance(arg, Input) else arg for arg in segment.inputs]
+        thread = local.thread
+        watchers = thread.watchers                     # a level that the function leaves takes its watcher along
         try:
             with in_effect(segment.levels), watching(self), enable_grad():
                 segment.again(*args)
         except StopRecomputation:
             pass
+        finally:
+            thread.watchers = watchers
         if not segment.open_ended:
             self._check()
 

@@ -63,6 +63,10 @@ TRACED: dict[str, Callable[[Any, Any, Any], Any]] = {
     "attributes": lambda t, x, y: (x.shape[0], x.T, x.device, t.zeros(x.shape[0], dtype=t.float64, device=x.device)),
     "numbers": lambda t, x, y: (x.masked_fill(x > 0, -math.inf), y + float("nan"), None, t.float32, t.Size([1, 2])),
     "unpacked": lambda t, x, y: _halves(x) + y,
+    "methods of constants": lambda t, x, y: (
+        t.ones(3) * x, t.ones(3) - x, t.ones(3) / x, t.ones(3) ** x, t.ones(3) // x, t.ones(3) % x, t.eye(3) @ x,
+        t.ones(3) < x, t.ones(3)[x], t.tensor([1]) & x, t.ones(3).mul(x), t.ones(3).clone().add_(x), t.ones(3).dot(x),
+        t.ones(3).index_add(0, x, y), t.mul(t.ones(3), x), t.nn.functional.linear(t.ones(3), t.eye(3), x)),
     "functions": lambda t, x, y: (
         t.nn.functional.relu(x), t.nn.functional.dropout(x, 0.5, True), t.nn.functional.linear(x, y), t.exp(x),
         t.nn.functional.softmax(x, -1), t.nn.functional.layer_norm(x, (3,)), t.nn.functional.conv2d(x, y),

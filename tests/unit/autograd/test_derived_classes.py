@@ -98,3 +98,24 @@ def test_a_function_of_dual_tensors_is_given_the_class(kind: type) -> None:
     assert found[1].tolist() == columns.diagonal().tolist() == [0.0, 3.0, 12.0]
     assert torch.func.jvp(torch.func.grad(lambda y: cubes(y).sum()), (x.as_subclass(kind),),
                           (torch.ones(3),))[1].tolist() == [0.0, 6.0, 12.0]
+
+
+def test_a_function_that_returns_its_input_keeps_the_class() -> None:
+    class Same(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 2
+
+    for requires_grad in (False, True):
+        x = ONES.as_subclass(Named).requires_grad_(requires_grad)
+        found = Same.apply(x)
+        assert (type(found), found.requires_grad, found is x, found._is_view()) == (Named, requires_grad, False, True)
+    found.sum().backward()
+    assert x.grad.tolist() == [2., 2., 2.]
+    layer = torch.nn.Identity()
+    layer.register_full_backward_hook(lambda module, before, after: None)
+    assert type(layer(x)) is Named

@@ -169,7 +169,7 @@ def tangent_part(level: ForwardLevel, tensor: Any) -> Any:
         found = full_beside(array, array.shape, array.dtype, 0) if tangent is None else tangent
     if tangent is None:
         edge = edge_of(tensor)
-        return plain(outer(found)) if edge is None or edge.number < level.number else _made(
+        return plain(outer(found)) if edge is None or edge.node.number < level.number else _made(
             ZeroTangent, level, outer(found), tensor)
     return _made(TangentPart, level, outer(found), tensor)
 
@@ -377,11 +377,12 @@ def lifting(node: Node, results: Sequence[Any], operands: Sequence[Any], own: Le
     of which the node is a border itself. Only such a node may lead from a value with a tangent to one without, since
     the derivative of any other operation would be zero.
     """
-    if not isinstance(results[0], TensorBase) or _none_from_outside(node, results[0], operands):
+    if node.steps is None:                                 # a Function takes and returns anything
+        results, operands = [[x for x in xs if isinstance(x, TensorBase)] for xs in (results, operands)]
+    if not results or _none_from_outside(node, results[0], operands):
         return                                             # (a view taken again is of its base's levels)
     of_results = _levels_of(results[0]._array)
-    if len(results) > 1:
-        of_results.update(*[_levels_of(result._array) for result in results[1:]])
+    of_results.update(*[_levels_of(result._array) for result in results[1:]])
     of_results.discard(own)
     if not of_results and own is None:
         return
@@ -396,5 +397,4 @@ def lifting(node: Node, results: Sequence[Any], operands: Sequence[Any], own: Le
         for kind, level in borders:
             edge = _named(kind, _ALIAS)(level, (edge,), edge.shape, edge.dtype)
             edge.number = node.number - 1
-        if borders:
-            node.edges = (*node.edges[:i], edge, *node.edges[i + 1:])
+        node.edges = (*node.edges[:i], edge, *node.edges[i + 1:])

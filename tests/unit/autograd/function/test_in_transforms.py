@@ -97,3 +97,43 @@ def test_what_a_vmap_returns_is_checked() -> None:
 
     with pytest.raises(RuntimeError, match="^Expected the vmap staticmethod to have two returns"):
         torch.vmap(lambda x: Wrong.apply(x)[0])(ROWS)
+
+
+class Scaled(torch.autograd.Function):
+    """x * w * factor. The factor, no tensor, comes first, and stands among the results, too."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(factor: float, x: Any, w: Any) -> Any:
+        return factor, x * w * factor
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.factor = inputs[0]
+        ctx.save_for_backward(*inputs[1:])
+        ctx.save_for_forward(*inputs[1:])
+
+    @staticmethod
+    def backward(ctx: Any, _: Any, g: Any) -> Any:
+        x, w = ctx.saved_tensors
+        return None, g * w * ctx.factor, g * x * ctx.factor
+
+    @staticmethod
+    def jvp(ctx: Any, _: Any, x_tangent: Any, w_tangent: Any) -> Any:
+        x, w = ctx.saved_tensors
+        return None, sum([t * other * ctx.factor for t, other in ((x_tangent, w), (w_tangent, x)) if t is not None])
+
+
+@pytest.mark.parametrize("call", [
+    lambda f, x: torch.vmap(f)(x), lambda f, x: torch.func.jvp(f, (x,), (torch.ones(3),))[1],
+    lambda f, x: torch.func.jacfwd(f)(x), lambda f, x: torch.func.hessian(lambda y: f(y).square().sum())(x),
+    lambda f, x: torch.vmap(lambda a: torch.func.jvp(f, (a,), (a,))[1])(x)])
+def test_options_before_tensors_and_results_that_are_no_tensors(call: Callable[..., Any]) -> None:
+    found = []
+    for function in (lambda x, w: Scaled.apply(3., x, w)[1], lambda x, w: x * w * 3.):
+        x, w = torch.tensor([1., 2., 3.], requires_grad=True), torch.tensor(2., requires_grad=True)
+        result = call(lambda x, w=w, function=function: function(x, w), x)
+        gradients = torch.autograd.grad(result.sum(), (x, w), allow_unused=True, materialize_grads=True)
+        found.append([t.tolist() for t in (result, *gradients)])
+    assert found[0] == found[1]
