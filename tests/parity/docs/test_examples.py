@@ -19,6 +19,7 @@ PROGRAMS = {path.stem: [str(path)] for path in sorted(EXAMPLES.glob("*.py"))}
 # Rounding errors grow with every epoch, until the two runs go ways of their own.
 PROGRAMS["digits"].append("--epochs=4")
 PROGRAMS["digits_conv"].append("--epochs=1")
+PROGRAMS["char_transformer"].append("--steps=100")
 
 NUMBER = r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?![\w])"
 MASKS = [
