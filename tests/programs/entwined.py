@@ -1,7 +1,8 @@
 """Random derivatives of derivatives, whose directions and cotangents depend on the inputs and on outer numbers, too.
 
 A program is a function of two numbers, and what is made of it, step by step. Each step takes a function of a vector and
-returns another one, so a program is one itself. It uses two numbers that no transform is given.
+returns another one, so a program is one itself. It uses two numbers that no transform is given. Some functions are
+programs that write to tensors and to views of them.
 """
 
 from __future__ import annotations
@@ -31,7 +32,49 @@ FUNCTIONS: dict[str, F] = {
     "double": lambda x: x * 2, "norm": lambda x: x * x.square().sum(), "outer": lambda x: Outer.w.exp() + 0 * x,
     "written": lambda x: x.clone().mul_(x), "view": lambda x: (x * 1).view(2, 1).mul(x).sum(0),
     "softmax": lambda x: x.softmax(0), "same": lambda x: x, "weights": lambda x: Outer.w,
+    "part": lambda x: _part_written(x * 0.7) * Outer.w,
 }
+
+
+def _part_written(y: Any) -> Any:
+    y.view(1, 2)[:, 1:].sin_().mul_(y[:1] + Outer.w[0])
+    return y
+
+
+# Lines of functions that write. `y` is what the lines before have made of x, and `w` the outer numbers.
+WRITES = """
+y = y * 1; y.mul_(x)
+y = y * 1; y.add_(w)
+y = y * 1; y[0] = x[1]
+y = y * 1; y[1:] = x[:1] * w[0]
+y = y * 1; v = y[1:]; v.mul_(x[0]); y = y + v
+y = y * 1; v = y.view(1, 2); v.sin_(); y = y * w
+y = y * 1; v = y.view(2, 1).t()[0]; v.copy_(x * 2); y = y + v * x
+z = y * 0; z[0] = y[1]; z[1] = x[0] * w[1]; y = z
+z = torch.cat([y, y]) * 0; z[:2] = y; z[1:3].add_(x); y = z[:2] * z[1:3]
+z = y * 0; z.copy_(y); z.mul_(0.3).add_(w); y = z
+y = torch.stack([y, x, w]).t().clone().mul_(x[:, None]).sum(1)
+y = y * 1; a, b = y.unbind(); y = torch.stack([b * w[0], a])
+y = torch.cat([y, x])[1:3] * w
+y = torch.where(y > 0.1, y * w, y * x)
+y = y * 1; y.masked_fill_(torch.tensor([True, False]), 0.5); y = y + x * w
+y = y.expand(2, 2).clone(); y.diagonal().mul_(w); y = y.sum(0) * 0.5
+z = y * 1; q = z.narrow(0, 0, 1); q.add_(w[:1] * x[1:]); y = z + q
+y = y * 1; y.clamp_(min=0.05); y = y + x
+y = torch.addcmul(y, x, w)
+y = y * 1; y.lerp_(x, 0.3)
+y = y.unsqueeze(0) * 1; y.squeeze_(0); y = y + w
+y = y * 1; y.neg_(); v = y.flip(0) * x; y = v.add_(w)
+""".strip().splitlines()
+
+
+def _writing(draws: random.Random) -> tuple[str, F]:
+    """A function of a few such lines, and its text."""
+    lines = draws.choices(WRITES, k=draws.randint(1, 4))
+    text = "\n    ".join(["def f(x):", "w = Outer.w; y = x * 0.7", *lines, "return y"])
+    names: dict[str, Any] = {"torch": torch, "Outer": Outer}
+    exec(text, names)
+    return text, names["f"]
 
 
 def _pushed(first: Callable[[Any, Any, Any], Any], direction: F, at: F = lambda x: x) -> Callable[[F], F]:
@@ -137,16 +180,18 @@ def program(seed: int, depth: int) -> tuple[list[str], F]:
     """The names of the steps of a random program, and the program: a function of x and of the outer numbers."""
     draws = random.Random(seed)
     makers = CHECKPOINTED if draws.random() < 0.25 else MAKERS
-    names = [draws.choice([*FUNCTIONS]), *draws.choices([*makers], k=draws.randint(1, depth))]
+    first = draws.choice([*FUNCTIONS])
+    text, function = (first, FUNCTIONS[first]) if draws.random() < 0.5 else _writing(draws)
+    names = [text, *draws.choices([*makers], k=draws.randint(1, depth))]
     # Levels of this kind do not nest. So a backward pass inside must not run a checkpoint around the level again.
     one = next((i + 1 for i, name in enumerate(names) if name == "dual" or name.startswith("older")), len(names))
     names[one:] = ["times x" if name == "dual" else name for name in names[one:]]
-    return names, made(names)
+    return names, made(names, function)
 
 
-def made(names: list[str]) -> F:
-    """The program of these steps."""
-    f = FUNCTIONS[names[0]]
+def made(names: list[str], function: F | None = None) -> F:
+    """The program of these steps, and of the function if it is not the one that the first name says."""
+    f = FUNCTIONS[names[0]] if function is None else function
     for name in names[1:]:
         f = (MAKERS | CHECKPOINTED)[name](f)
 

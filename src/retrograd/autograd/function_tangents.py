@@ -164,7 +164,8 @@ class _Call:
                     return
                 raise _not_written() if changed else _no_view(arg, result)
         if result is not None:
-            level.gained = (owner, None) if changed else level.gained
+            if changed:
+                level.note_write(owner, None)
             array, target = inner(result._array), inner(output._array)
             with inside():
                 level.shadows.give(target, fresh_copy(array) if array.dtype == target.dtype else cast.run(

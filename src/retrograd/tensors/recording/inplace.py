@@ -317,7 +317,10 @@ def rebase(x: Any, node: Any) -> None:
         versions.note_recorded(x._array, type(node))
         return
     with histories:
-        set_edge(meta.base, CopySlices(meta.base, meta.replay, node))
+        slices, thread = CopySlices(meta.base, meta.replay, node), local.thread
+        set_edge(meta.base, slices)
+        if thread.watchers:
+            thread.tell(slices, (meta.base,), (meta.base,))
         versions.note_recorded(x._array, CopySlices)
         edge_of(x)                                       # like PyTorch, renew x now: the base may change later
 

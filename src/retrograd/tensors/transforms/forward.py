@@ -9,6 +9,8 @@ gradient of the gradient leads the other way.
 
 from __future__ import annotations
 
+import weakref
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -35,6 +37,8 @@ from .products import PRODUCTS
 from .rules import arrays_of, by_composition, by_elements, by_rule, saved
 from .shadows import Shadows, apart, put_over
 
+# So many writes of a level are known: those of one write of a program where levels are nested four deep.
+_WRITES = 16
 # The kernels of copies. Who writes a copy may write it in another shape.
 COPIES = (copy.kernel, copy_elements.kernel)
 
@@ -52,8 +56,9 @@ class ForwardLevel(Level):
     def __init__(self) -> None:
         super().__init__()
         self.shadows = Shadows()
-        # The owner of the memory that was written last, and the levels of its tangent before; None if it had none.
-        self.gained: tuple[Any, tuple[Any, ...] | None] | None = None
+        # The owners of the memories that were written last, and the levels of their tangents before; None for no
+        # tangent. With levels within, one write of a program makes several writes at this level.
+        self.gained: deque[tuple[Any, tuple[Any, ...] | None]] = deque(maxlen=_WRITES)
 
     def concerned(self, op: Op, args: tuple[Any, ...]) -> Tangents | None:
         """The tangents of the operands, if any operand has one."""
@@ -101,7 +106,12 @@ class ForwardLevel(Level):
 
         `now` are the levels of the tangent after the write.
         """
-        return self.gained[1] if self.gained is not None and self.gained[0] is owner_of(physical) else now
+        owner = owner_of(physical)
+        return next((had for memory, had in self.gained if memory() is owner), now)
+
+    def note_write(self, physical: Any, had: tuple[Any, ...] | None) -> None:
+        """Note that memory was written, and the levels that its tangent had before; None if it had no tangent."""
+        self.gained.appendleft((weakref.ref(owner_of(physical)), had))
 
     def interpret(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool, known: Tangents) -> Any:
         """The results, with their tangents as shadows."""
@@ -147,7 +157,7 @@ class ForwardLevel(Level):
         had = self.shadows.beside(physical)
         if tangent is None and had is None:
             return
-        self.gained = owner_of(physical), None if had is None else had.levels
+        self.note_write(physical, None if had is None else had.levels)
         self.shadows.give(target, None if tangent is None else _fitted(tangent, target, known))
 
 
