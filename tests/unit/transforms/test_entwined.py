@@ -32,6 +32,7 @@ def test_random_programs(seed: int) -> None:
     "outer, jvp value", "double, jvp along x, vjp of x", "same, jvp tangent, vjp of out", "sin, jvp at w, vmap",
     "cube, jvp both, jacfwd, grad of weighted", "double, jvp both, jvp value, linearize",
     "cube, jvp value, hessian, linearize", "double, jvp product, linearize, jvp value", "view, hessian, hessian",
-    "double, jvp tangent, jvp both, jacfwd", "part, hessian", "part, jacfwd, vjp of x", "part, jvp both, hessian", "sin, jvp tangent, checkpoint", "cube, dual, checkpoint"])
+    "double, jvp tangent, jvp both, jacfwd", "part, hessian", "part, jacfwd, vjp of x", "part, jvp both, hessian",
+    "sin, jvp tangent, checkpoint", "cube, dual, checkpoint"])
 def test_borders_of_levels(names: str) -> None:
     check(made(names.split(", ")))
