@@ -198,7 +198,7 @@ class Graph:
     def eliminate_dead_code(self, is_impure_node: Callable[[Node], bool] | None = None) -> bool:
         """Remove the nodes that nobody uses. Returns whether there were any."""
         impure, changed = is_impure_node or Node.is_impure, False
-        for node in reversed(self.nodes):
+        for node in self.nodes.__reversed__():
             if not node.users and not impure(node):
                 self.erase_node(node)
                 changed = True

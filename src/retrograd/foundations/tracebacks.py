@@ -23,6 +23,8 @@ from typing import Any
 from .errors import ENTRIES, OWN, full, noted
 from .names import PACKAGE, near
 
+_OF_THREADS: Any = vars(threading)["__excepthook__"]        # which type checkers of last year do not know
+
 
 class Silent:
     """Adds notes to an error that Python itself raised. `wiring` fills it in."""
@@ -98,10 +100,10 @@ def show_of_thread(args: Any) -> None:
     if args.exc_value is not None:
         explained(args.exc_value, args.exc_traceback)
     if full() or args.exc_value is None:
-        threading.__excepthook__(args)
+        _OF_THREADS(args)
         return
     with showing_less(args.exc_value):
-        threading.__excepthook__(threading.ExceptHookArgs(
+        _OF_THREADS(threading.ExceptHookArgs(
             (args.exc_type, args.exc_value, shortened(args.exc_traceback), args.thread)))
 
 
@@ -126,7 +128,7 @@ def install() -> None:
     """Take the places where errors are shown, if no one else has taken them."""
     if sys.excepthook is sys.__excepthook__:
         sys.excepthook = show
-    if threading.excepthook is threading.__excepthook__:
+    if threading.excepthook is _OF_THREADS:
         threading.excepthook = show_of_thread
     asked: Callable[[], Any] | None = getattr(sys.modules.get("IPython"), "get_ipython", None)
     shell = asked() if asked is not None else None
