@@ -163,6 +163,8 @@ function start() {
   startSearch();
   sync();
   paint(new Set(["color", "node"]));
+  if (!given) state.view = wholeView();                    // now that the legend has taken its place
+  sync();
   if (!given && chosenItem()) reveal(boxOf(chosenItem()));
   addEventListener("keydown", onKey);
   addEventListener("popstate", follows);
