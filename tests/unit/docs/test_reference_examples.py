@@ -7,6 +7,7 @@ import inspect
 import re
 import sys
 import warnings
+from collections.abc import Iterator
 
 import pytest
 
@@ -23,6 +24,15 @@ sys.path.append(str(site.DOCS / "_extensions"))
 
 from reference import examples, sessions  # noqa: E402
 from reference.namespaces import Member, first_path, public_names  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def _what_examples_set_for_the_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(retrograd.hub._Folder, "chosen", None)
+    allowed = retrograd.serialization.get_safe_globals()
+    yield
+    retrograd.serialization.clear_safe_globals()
+    retrograd.serialization.add_safe_globals(allowed)
 
 
 def described() -> list[Member]:
