@@ -384,7 +384,7 @@ def lifting(node: Node, results: Sequence[Any], operands: Sequence[Any], own: Le
     of_results = _levels_of(results[0]._array)
     of_results.update(*[_levels_of(result._array) for result in results[1:]])
     of_results.discard(own)
-    if not of_results and own is None:
+    if not of_results and (own is None or local.thread.levels == (own,)):
         return
     for i, (edge, operand) in enumerate(zip(node.edges, operands)):
         if edge is None or not isinstance(operand, TensorBase):
