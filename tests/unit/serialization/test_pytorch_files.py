@@ -170,7 +170,7 @@ def test_files_of_machines_with_another_order_of_bytes(tensor: torch.Tensor) -> 
     assert tensor.dtype is torch.bool or torch.load(archive(members)).tolist() != tensor.tolist()
 
 
-@pytest.mark.filterwarnings("ignore:invalid escape sequence:DeprecationWarning")       # of Python's own reader
+@pytest.mark.filterwarnings("ignore:.*invalid escape sequence:DeprecationWarning")       # of Python's own reader
 @given(st.integers(0, len(MEMBERS["archive/data.pkl"]) - 1), st.binary(min_size=1, max_size=3))
 def test_a_pickle_that_was_changed_gives_an_object_or_an_error(at: int, put: bytes) -> None:
     pickled = MEMBERS["archive/data.pkl"]
