@@ -86,12 +86,12 @@ class _WithoutHooks:
     def __enter__(self) -> None:
         thread = local.thread
         self.before = thread.hooks_refused, thread.watchers
-        if not self.put_off:
-            if in_force() is not None:
-                raise RuntimeError(_HOOKS)
-            thread.hooks_refused = _HOOKS
-        elif in_force() is not None:
+        if self.put_off:
             thread.watchers = tuple([each for each in thread.watchers if not isinstance(each, Packer)])
+            return
+        if in_force() is not None:
+            raise RuntimeError(_HOOKS)
+        thread.hooks_refused = _HOOKS
 
     def __exit__(self, *error: object) -> None:
         local.thread.hooks_refused, local.thread.watchers = self.before

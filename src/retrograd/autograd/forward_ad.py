@@ -8,6 +8,7 @@ the level.
 from __future__ import annotations
 
 import threading
+import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..foundations.errors import noted
@@ -92,8 +93,8 @@ def exit_dual_level(*, level: int | None = None) -> None:
         raise noted(
             RuntimeError("Dual level must be a positive number."), "forward-mode#no-level-to-leave",
             because="there is no level to leave")
-    left = _levels.pop()
-    in_all_threads("dual level", lambda thread: _without(thread, left))
+    left = weakref.ref(_levels.pop())                      # the arrangement outlives the level
+    in_all_threads("dual level", lambda thread: _without(thread, left()))
     _current_level = -1
 
 
@@ -104,7 +105,7 @@ def _with(thread: ThreadState, level: DualLevel) -> None:
     thread.watchers = (*[watcher for watcher in thread.watchers if watcher is not lifting], lifting)
 
 
-def _without(thread: ThreadState, left: DualLevel) -> None:
+def _without(thread: ThreadState, left: DualLevel | None) -> None:
     """Take a dual level out of effect in a thread. Levels that a backward pass has entered again stay in effect."""
     levels = tuple([level for level in thread.levels if level is not left])
     if levels == thread.levels:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -36,6 +37,14 @@ def test_levels_have_numbers_and_do_not_nest() -> None:
     with pytest.raises(RuntimeError, match="^Dual level must be a positive number"):
         forward_ad.exit_dual_level()
     assert (forward_ad.enter_dual_level(), forward_ad.exit_dual_level(level=0)) == (0, None)
+
+
+def test_a_level_that_is_left_keeps_no_tangents() -> None:
+    x = torch.tensor(X)
+    with forward_ad.dual_level():
+        level, kept = weakref.ref(forward_ad._levels[-1]), forward_ad.make_dual(x, x.clone())
+    assert level() is None
+    assert torch.equal(kept, x)
 
 
 def test_a_level_is_a_decorator_and_ends_after_an_error() -> None:

@@ -52,10 +52,11 @@ def test_a_script_names_every_subcommand_and_option(shell: str, capsys: pytest.C
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed here")
-@pytest.mark.parametrize("words", ["completion bash", "info", "check wide.py", "graph --text wide.py"])
+@pytest.mark.parametrize("words", ["completion bash", "info", "check missing.py", "graph --text wide.py"])
 def test_a_reader_that_stops_reading_is_no_error(words: str, tmp_path: Path) -> None:
     """The reader has closed the pipe before the command writes."""
     (tmp_path / "wide.py").write_text("import torch\ntorch.ones(2, requires_grad=True).sum().backward()\n")
+    (tmp_path / "missing.py").write_text("import torch\n" + "".join([f"torch.no_such_name_{i}\n" for i in range(400)]))
     found = subprocess.run(
         ["bash", "-c", f"{{ sleep 0.2; {sys.executable} -m retrograd {words}; }} | true"], cwd=tmp_path,
         capture_output=True, text=True, timeout=60)

@@ -57,9 +57,11 @@ class Hooked(Parcel):
 
     def returned(self) -> Any:
         """The tensor that the unpack hook returns. Raises TypeError if the hook returns no tensor."""
-        if self.together is None:
-            return self._returned(self.packed)
-        return plain(self.together([self._returned(each)._array for each in self.packed]))
+        return self._returned(self.packed) if self.together is None else plain(self.together(self._arrays()))
+
+    def _arrays(self) -> list[Array]:
+        """The array that the unpack hook returns, or those of all pieces."""
+        return [self._returned(each)._array for each in ((self.packed,) if self.together is None else self.packed)]
 
     def _returned(self, packed: Any) -> Any:
         tensor: Any = self.unpack_hook(packed)
@@ -75,8 +77,7 @@ class Hooked(Parcel):
         return tensor
 
     def unpack(self, node: Node) -> Array:
-        packed = (self.packed,) if self.together is None else self.packed
-        arrays = [self._returned(each)._array for each in packed]
+        arrays = self._arrays()
         if self.dtype is not None:
             arrays = [array.astype(self.dtype) for array in arrays]
         array: Array = arrays[0] if self.together is None else self.together(arrays)

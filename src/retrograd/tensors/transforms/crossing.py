@@ -33,7 +33,7 @@ from ..recording.calls import CALLS
 from ..state.base import TensorBase, edge_of, plain, with_edge
 from .batched import Batched, hidden, is_array, is_batched, parts, shown
 from .batching import BatchLevel
-from .forward import ForwardLevel
+from .forward import ForwardLevel, or_zeros
 from .levels import Level, in_effect, inner, inside, others, outer, put, with_level
 from .mixed import give_tangent, tangent_of
 from .shadows import alike
@@ -166,12 +166,16 @@ def tangent_part(level: ForwardLevel, tensor: Any) -> Any:
     array = inner(tensor._array)
     with in_effect(others(level)), inside():
         tangent = tangent_of(level, array)
-        found = full_beside(array, array.shape, array.dtype, 0) if tangent is None else tangent
-    if tangent is None:
-        edge = edge_of(tensor)
-        return plain(outer(found)) if edge is None or edge.node.number < level.number else _made(
-            ZeroTangent, level, outer(found), tensor)
-    return _made(TangentPart, level, outer(found), tensor)
+        found = or_zeros(array, tangent)
+    if tangent is None and (edge := edge_of(tensor)) is not None and edge.node.number < level.number:
+        return plain(outer(found))                         # of a value from outside
+    return _made(ZeroTangent if tangent is None else TangentPart, level, outer(found), tensor)
+
+
+def _zeros(tensor: Any, *samples: int) -> Any:
+    """Zeros like a tensor; for so many samples, if their number is given."""
+    array = tensor._array
+    return plain(full_beside(array, (*samples, *array.shape), array.dtype, 0))
 
 
 class MakeDual(Crossing):
@@ -196,9 +200,7 @@ class PrimalPart(Crossing):
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
         _enter_again(self.level, walk, self.number)
-        g = cotangents[0]
-        zeros = plain(full_beside(g._array, g._array.shape, g._array.dtype, 0))
-        return (make_dual(self.level, zeros, g),)
+        return (make_dual(self.level, _zeros(cotangents[0]), cotangents[0]),)
 
 
 class TangentPart(Crossing):
@@ -217,8 +219,7 @@ class ZeroTangent(Crossing):
     __slots__ = ()
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
-        g = cotangents[0]._array
-        return (plain(full_beside(g, g.shape, g.dtype, 0)),)
+        return (_zeros(cotangents[0]),)
 
 
 # Batches
@@ -321,9 +322,8 @@ class DropBatch(Crossing):
         if _within(self.level, walk):
             return cotangents
         _enter_again(self.level, walk, self.number)
-        g, size = cotangents[0], self.level.size
-        zeros = plain(full_beside(g._array, (size, *g._array.shape), g._array.dtype, 0))
-        return (enter_batch(self.level, CALLS[select_scatter](zeros, g, 0, 0) if size else zeros, 0),)
+        g, samples = cotangents[0], _zeros(cotangents[0], self.level.size)
+        return (enter_batch(self.level, CALLS[select_scatter](samples, g, 0, 0) if self.level.size else samples, 0),)
 
 
 def _levels_of(array: Any, before_write: bool = False) -> set[Any]:

@@ -226,14 +226,15 @@ def _is_window(out: Any, x: Any) -> bool:
 def _along(op: Op, args: tuple[Any, ...], tangents: Tangents) -> Any:
     """The tangent of a linear operator: the operator, applied to the tangents."""
     if op.variadic:
-        return op.run([_or_zeros(a, t) for a, t in zip(args[0], tangents[0])], *args[1:])
+        return op.run([or_zeros(a, t) for a, t in zip(args[0], tangents[0])], *args[1:])
     at = {index for index, _, _ in op.steps}
     if not any([tangents[i] is not None for i in at]):
         return None
-    return op.run(*[_or_zeros(a, tangents[i]) if i in at and a is not None else a for i, a in enumerate(args)])
+    return op.run(*[or_zeros(a, tangents[i]) if i in at and a is not None else a for i, a in enumerate(args)])
 
 
-def _or_zeros(array: Any, tangent: Any) -> Any:
+def or_zeros(array: Any, tangent: Any) -> Any:
+    """The tangent of an array, as an array in any case."""
     return full_beside(array, array.shape, array.dtype, 0) if tangent is None else tangent
 
 

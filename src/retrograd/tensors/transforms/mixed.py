@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...foundations.modes import local
-from ...ops.creation import full_beside
-from .forward import ForwardLevel, fresh_copy
+from .forward import ForwardLevel, fresh_copy, or_zeros
 from .levels import in_effect
 
 
@@ -30,7 +29,7 @@ def tangent_of(level: ForwardLevel, array: Any) -> Any:
         change = within.shadows.tangent(array)
         mixed = None if change is None else tangent_of(level, change)
         if mixed is not None:
-            found = full_beside(array, array.shape, array.dtype, 0) if found is None else found
+            found = or_zeros(array, found)
             with in_effect(_not_within(within)):
                 within.shadows.give(found, mixed)
     return found
@@ -52,7 +51,7 @@ def give_tangent(level: ForwardLevel, array: Any, tangent: Any) -> None:
         if change is not None:
             with in_effect(_not_within(within)):
                 if within.shadows.tangent(array) is None:
-                    within.shadows.give(array, full_beside(array, array.shape, array.dtype, 0))
+                    within.shadows.give(array, or_zeros(array, None))
             give_tangent(level, within.shadows.tangent(array), change)
 
 
