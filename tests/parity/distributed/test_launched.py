@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,17 +29,17 @@ def lines(text: str) -> dict[str, dict[str, Any]]:
     return found
 
 
-def on_gloo(programs: Sequence[str], count: int) -> str:
-    """What process 0 prints with PyTorch."""
-    folder = environment() | {"WORLD_SIZE": str(count), "MASTER_ADDR": "127.0.0.1", "PYTHONPATH": "",
-                              "MASTER_PORT": str(20000 + os.getpid() % 20000)}
+def on_gloo(programs: Sequence[str], count: int, meeting: Path) -> str:
+    """What process 0 prints with PyTorch. The processes meet in a folder before they close their connections."""
+    said = environment() | {"WORLD_SIZE": str(count), "MASTER_ADDR": "127.0.0.1", "PYTHONPATH": "",
+                            "MASTER_PORT": str(20000 + os.getpid() % 12000), "MEETING": str(meeting)}
     command = [sys.executable, str(PROGRAMS / "together.py"), *programs]
-    started = [subprocess.Popen(command, env=folder | {"RANK": str(rank)}, stdout=subprocess.PIPE,
+    started = [subprocess.Popen(command, env=said | {"RANK": str(rank)}, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True) for rank in range(count)]
     try:
-        (said, errors), *_ = [process.communicate(timeout=SECONDS) for process in started]
+        (printed, errors), *_ = [process.communicate(timeout=SECONDS) for process in started]
         assert started[0].returncode == 0, errors
-        return said
+        return printed
     finally:
         for process in started:
             process.kill()
@@ -57,8 +58,8 @@ def flat(value: Any) -> Iterator[Any]:
 
 @pytest.mark.parametrize(("count", "least"), [
     (2, {"collectives": 180, "sharded": 346, "states": 227}), (4, {"training": 65, "sharded": 346, "states": 227})])
-def test_processes_say_the_same(count: int, least: dict[str, int]) -> None:
-    theirs, result = lines(on_gloo([*least], count)), launched("together", count, SECONDS, *least)
+def test_processes_say_the_same(count: int, least: dict[str, int], tmp_path: Path) -> None:
+    theirs, result = lines(on_gloo([*least], count, tmp_path)), launched("together", count, SECONDS, *least)
     assert result.returncode == 0, result.stderr
     ours = lines(result.stdout)
     for program, number in least.items():

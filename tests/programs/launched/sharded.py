@@ -6,7 +6,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 import torch.nn.functional as F
-from telling import case, tell
+from telling import case, ended, tell
 from torch import nn
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.fsdp import FSDPModule, fully_shard
@@ -288,4 +288,4 @@ def made() -> None:
 
 for part in (meshes, moves, operators, gradients, split_layers, sharded_modules, made):
     part()
-dist.destroy_process_group()
+ended()

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from telling import OURS, case, tell
+from telling import OURS, case, ended, tell
 from torch import nn
 from torch.distributed import checkpoint
 from torch.distributed.checkpoint.state_dict import (
@@ -227,4 +227,4 @@ for part in (pickled, models, optimizers, checkpoints):
     part()
 if OURS:
     from_the_first()
-dist.destroy_process_group()
+ended()

@@ -1,8 +1,11 @@
 """What the programs in this folder share: process 0 prints a line of JSON for each result or error."""
 
 import json
+import os
+import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -38,3 +41,17 @@ def case(name: str, call: Callable[..., Any], *args: Any) -> None:
     except Exception as error:
         found = [type(error).__name__, str(error)]
     tell(name, found)
+
+
+def ended() -> None:
+    """End the process group when all processes are through. A barrier of gloo now and then raises the error of a
+    collective that was refused before it, so PyTorch's processes each leave a file in the folder MEETING."""
+    if "MEETING" in os.environ:
+        group, folder = os.environ["MASTER_PORT"], Path(os.environ["MEETING"])
+        left = [folder / f"{group}.{one}" for one in range(dist.get_world_size())]
+        left[dist.get_rank()].touch()
+        while not all(file.exists() for file in left):
+            time.sleep(0.01)
+    else:
+        dist.barrier()
+    dist.destroy_process_group()

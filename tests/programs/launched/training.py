@@ -5,7 +5,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 import torch.distributed.nn as over
-from telling import OURS, case, tell
+from telling import OURS, case, ended, tell
 from torch import nn
 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks, powerSGD_hook as power
 from torch.distributed.optim import ZeroRedundancyOptimizer
@@ -174,4 +174,4 @@ for each in (options, unused, changed, uneven, hooks, shared, gradients):
 if OURS:
     tell("whole batch", trained(made(True), whole=True))
     tell("synchronized", trained(DistributedDataParallel(nn.SyncBatchNorm.convert_sync_batchnorm(made(True)))))
-dist.destroy_process_group()
+ended()
