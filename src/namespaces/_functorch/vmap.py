@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._C._functorch import Place, _add_batch_dim, _remove_batch_dim, is_batchedtensor
+from ..foundations.modes import kept_switches
 from ..foundations.names import missing
 from ..tensors.arguments.generator import get_rng_state, set_rng_state
 from ..tensors.functions.shapes.joining import cat, stack
@@ -84,9 +85,10 @@ def over_samples(func: Callable[..., list[Tensor]], batches: Sequence[Tensor], r
     """
     _check_randomness(randomness)
     level = BatchLevel(batches[0].shape[0], randomness)
-    with entered(level), transforming():
-        found = func(*[enter_batch(level, batch, 0) for batch in batches])
-    return [leave_batch(level, each, dim % (each.dim() + 1)) for each in found]
+    with kept_switches():
+        with entered(level), transforming():
+            found = func(*[enter_batch(level, batch, 0) for batch in batches])
+        return [leave_batch(level, each, dim % (each.dim() + 1)) for each in found]
 
 
 class _Call:
@@ -100,7 +102,7 @@ class _Call:
     def batched(self, leaves: list[Any], size: int) -> Any:
         """The outputs of one call for all samples."""
         level = BatchLevel(size, self.randomness)
-        with entered(level), transforming():
+        with kept_switches(), entered(level), transforming():
             place = Place()
             inputs = _create_batched_inputs(self.dims, leaves, place, self.spec)
             outputs = self.func(*inputs, **self.kwargs)

@@ -8,6 +8,7 @@ from typing import Any
 
 from .._functorch.vmap import over_samples
 from ..foundations.dtypes import DIFFERENTIABLE
+from ..foundations.modes import kept_switches
 from ..tensors.recording.public import public
 from ..tensors.tensor import Tensor
 from ..tensors.transforms.crossing import entered, make_dual, primal_part, tangent_part
@@ -54,16 +55,17 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
     if strict and any(level.shadows.tangent(inner(out._array)) is None for out in outputs):
         raise RuntimeError("jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This "
                            "is not allowed with strict=True.")
-    found = (tree_unflatten([primal_part(level, out) for out in outputs], outputs_spec),
-             tree_unflatten([tangent_part(level, out) for out in outputs], outputs_spec))
-    return (*found, _without_tangents(level, aux)) if has_aux else found
+    with kept_switches():
+        found = (tree_unflatten([primal_part(level, out) for out in outputs], outputs_spec),
+                 tree_unflatten([tangent_part(level, out) for out in outputs], outputs_spec))
+        return (*found, _without_tangents(level, aux)) if has_aux else found
 
 
 def _pushed(func: Callable[..., Any], primals: list[Tensor], tangents: Sequence[Tensor], spec: TreeSpec,
             has_aux: bool) -> tuple[ForwardLevel, list[Tensor], TreeSpec, Any]:
     """Call a function on dual tensors. Returns their level, the dual outputs, their structure, and `aux`."""
     level = ForwardLevel()
-    with entered(level), transforming():
+    with kept_switches(), entered(level), transforming():
         duals = [_dual(x, t, level) for x, t in zip(primals, tangents, strict=True)]
         output, aux = with_aux(_JVP, func(*tree_unflatten(duals, spec)), has_aux)
     return level, *outputs_in(output, _JVP), aux

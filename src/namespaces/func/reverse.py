@@ -17,7 +17,7 @@ from ..autograd.blocks import detached
 from ..autograd.grad_mode import enable_grad, inference_mode, set_grad_enabled
 from ..foundations.dtypes import DIFFERENTIABLE
 from ..foundations.errors import noted
-from ..foundations.modes import local
+from ..foundations.modes import kept_switches, local
 from ..graph.node import AccumulateGrad, Output
 from ..ops.shape import alias
 from ..tensors.functions.creation.creation import zeros_like
@@ -107,7 +107,7 @@ class _Run:
         trees = [args[place] for place in places]
         flat, self.spec = tensors_in(trees, _not_tensor)
         within = contextlib.nullcontext() if free else transforming()
-        with inference_mode(False), within, _WithoutHooks(free):            # which records, too
+        with kept_switches(), inference_mode(False), within, _WithoutHooks(free):            # which records, too
             self.inputs = [_tracked(x) for x in flat]
             self.found = func(*replaced(args, places, tree_unflatten(self.inputs, self.spec)), **kwargs)
         for edge in map(edge_of, self.inputs):

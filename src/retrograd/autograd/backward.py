@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..foundations.errors import noted, warn
-from ..foundations.modes import local
+from ..foundations.modes import kept_switches, local
 from ..graph.node import GradientEdge
 from ..ops.creation import full_beside
 from ..tensors import transforms
@@ -157,12 +157,13 @@ def _batched(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[
                        f"sizes {sizes} for the mapped dimension"), "backward#batches-of-one-size")
     crossing = transforms.crossing
     level = transforms.batching.BatchOfPasses(sizes[0] if sizes else 0)
-    with crossing.entered(level):
-        rows = [crossing.enter_batch(level, c, 0) for c in cotangents]
-        found = _single(roots, targets, rows, retain_graph=retain_graph, materialize_grads=False, **options)
-    absent = [_zeros(input_edge(t), options["create_graph"]) if materialize else None for t in targets]
-    return tuple([none if g is None else crossing.leave_batch(level, g, 0)
-                  for g, none in zip(found, absent, strict=True)])
+    with kept_switches():
+        with crossing.entered(level):
+            rows = [crossing.enter_batch(level, c, 0) for c in cotangents]
+            found = _single(roots, targets, rows, retain_graph=retain_graph, materialize_grads=False, **options)
+        absent = [_zeros(input_edge(t), options["create_graph"]) if materialize else None for t in targets]
+        return tuple([none if g is None else crossing.leave_batch(level, g, 0)
+                      for g, none in zip(found, absent, strict=True)])
 
 
 def _batch_size(shape: tuple[int, ...], expected: tuple[int, ...], i: int) -> int:

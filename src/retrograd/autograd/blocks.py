@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..foundations.dtypes import DIFFERENTIABLE, Array
-from ..foundations.modes import local
+from ..foundations.modes import kept_switches, local
 from ..graph.repeated import repeated
 from ..graph.route import Route
 from ..ops.creation import full_beside
@@ -187,12 +187,13 @@ def columns_together(func: Callable[..., Any], xs: Tensors, outputs_of: Callable
     """
     at, crossing = _starts(xs), transforms.crossing
     batch, level = transforms.batching.BatchOfPasses(at[-1]), transforms.forward.ForwardLevel()
-    with crossing.entered(batch):
-        directions = [crossing.enter_batch(batch, units(x, at[-1], start), 0) for x, start in zip(xs, at)]
-        with crossing.entered(level):
-            outputs = outputs_of(func(*[crossing.make_dual(level, x, t) for x, t in zip(xs, directions)]))
-        tangents = [crossing.tangent_part(level, out) for out in outputs]
-    whole = [crossing.leave_batch(batch, tangent, tangent._array.ndim) for tangent in tangents]
+    with kept_switches():
+        with crossing.entered(batch):
+            directions = [crossing.enter_batch(batch, units(x, at[-1], start), 0) for x, start in zip(xs, at)]
+            with crossing.entered(level):
+                outputs = outputs_of(func(*[crossing.make_dual(level, x, t) for x, t in zip(xs, directions)]))
+            tangents = [crossing.tangent_part(level, out) for out in outputs]
+        whole = [crossing.leave_batch(batch, tangent, tangent._array.ndim) for tangent in tangents]
     blocks = [[tangent[..., start:end].reshape((*tangent.shape[:-1], *x.shape))
                for x, start, end in zip(xs, at, at[1:])] for tangent in whole]
     return blocks if record else [[detached_alike(block) for block in row] for row in blocks]

@@ -107,11 +107,8 @@ def _with(thread: ThreadState, level: DualLevel) -> None:
 
 def _without(thread: ThreadState, left: DualLevel | None) -> None:
     """Take a dual level out of effect in a thread. Levels that a backward pass has entered again stay in effect."""
-    levels = tuple([level for level in thread.levels if level is not left])
-    if levels == thread.levels:
-        return
-    thread.levels = levels
-    if not levels:
+    thread.levels = tuple([level for level in thread.levels if level is not left])
+    if not thread.levels:
         if thread.transform is interpret:
             thread.transform = None if thread.below is None else thread.below.record
         thread.watchers = tuple([watcher for watcher in thread.watchers if watcher is not lifting])

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..foundations.dtypes import Array
 from ..foundations.errors import noted
+from ..foundations.modes import kept_switches
 from ..kernels.random.twister import Twister
 from ..ops.creation import complex_
 from ..tensors.functions.creation.creation import zeros_like
@@ -87,7 +88,7 @@ def check_batched_tangents(check: Check) -> None:
         rows = stream.uniform(-1, 1, (2, *x._array.shape)).astype(x._array.dtype)
         level = BatchOfPasses(2)
         try:
-            with entered(level):
+            with kept_switches(), entered(level):
                 batch = _pushed(check, x, enter_batch(level, plain(rows), 0))
         except RuntimeError as error:
             raise noted(

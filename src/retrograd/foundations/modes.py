@@ -89,6 +89,27 @@ class Waiting:
     on = True
 
 
+class kept_switches:
+    """The context at whose end the switches of transforms of this thread are as they were at the beginning.
+
+    It stands around contexts that change these switches. Ctrl-C may raise KeyboardInterrupt where such a context begins
+    or ends, before its exit has given anything back. Then the exit of this context gives it back.
+    """
+
+    __slots__ = ("before", "levels", "transform")
+
+    def __enter__(self) -> None:
+        thread = local.thread
+        self.before = thread.hooks_refused, thread.functions, thread.watchers
+        self.levels, self.transform = thread.levels, thread.transform
+
+    def __exit__(self, *error: object) -> None:
+        thread = local.thread
+        thread.hooks_refused, thread.functions, thread.watchers = self.before
+        if thread.levels != self.levels:                   # else a trace that has ended would be put back
+            thread.levels, thread.transform = self.levels, self.transform
+
+
 @contextmanager
 def replaced(owner: object, name: str, value: object) -> Iterator[None]:
     """Give an attribute another value inside the block."""

@@ -19,7 +19,7 @@ from ..autograd.backward import _is_checkpoint_valid, backward
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..foundations.errors import noted
-from ..foundations.modes import local, replaced
+from ..foundations.modes import kept_switches, local, replaced
 from ..foundations.names import missing
 from ..nn.modules.container import Sequential
 from ..tensors.arguments.generator import fork_rng, get_rng_state, set_rng_state
@@ -201,7 +201,7 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | N
     segment = Segment(partial(_again, function, kwargs, state, _present_autocast(), recompute_context), args,
                       early_stop=early_stop if _Settings.early_stop is None else _Settings.early_stop,
                       compare=determinism_check == "default", debug=bool(debug))
-    with watching(segment), forward_context:
+    with kept_switches(), watching(segment), forward_context:
         result = function(*args, **kwargs)
         segment.complete = True
     if not segment.complete:

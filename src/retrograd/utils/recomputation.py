@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..autograd.grad_mode import enable_grad
@@ -17,7 +18,7 @@ from ..autograd.saved_tensors import saved_tensors_hooks
 from ..foundations.devices import device
 from ..foundations.dtypes import dtype as torch_dtype
 from ..foundations.errors import Site, at, noted, user_site
-from ..foundations.modes import local
+from ..foundations.modes import kept_switches, local
 from ..graph import faults
 from ..graph.versions import next_number, written_since
 from ..tensors.arguments.size import Size
@@ -241,15 +242,9 @@ class Recomputation(Run):
         """Run the function. Raises CheckpointError if it saves other values than before."""
         segment = self.segment
         args = [arg.tensor() if isinstance(arg, Input) else arg for arg in segment.inputs]
-        thread = local.thread
-        watchers = thread.watchers                     # a level that the function leaves takes its watcher along
-        try:
-            with in_effect(segment.levels), watching(self), enable_grad():
-                segment.again(*args)
-        except StopRecomputation:
-            pass
-        finally:
-            thread.watchers = watchers
+        # A level that the function leaves takes its watcher along, so the watchers are kept.
+        with suppress(StopRecomputation), kept_switches(), in_effect(segment.levels), watching(self), enable_grad():
+            segment.again(*args)
         if not segment.open_ended:
             self._check()
 

@@ -88,8 +88,7 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
     thread = local.thread
     if crossings and route is None:
         route = Route(dict.fromkeys([edge for edge, _ in starts]), inputs, capture)
-    # If a transform is on, or the pass crosses into one, the rules compute with tensors, so that each of their ops
-    # passes the seam.
+    # If a transform is on, or the pass crosses into one, rules compute with tensors, whose operations pass the seam.
     recorder = RECORDER if create_graph or thread.transform is not None or (
         crossings and route is not None and route.crosses()) else None
     faces = {id(tensor._array): tensor for _, tensor in starts} if capture else {}
@@ -105,13 +104,14 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
         thread.walk = walk = kind(starts, recorder=recorder, keep=keep, inputs=inputs, capture=capture, outer=outer,
                                   route=route)
         found = walk.run() if thread.passes % NESTED else on_a_fresh_stack(walk.run)
-        if walk.notes:
-            for callback in walk.notes.get(_CALLBACKS, ()):
-                callback()
+        for callback in walk.notes.get(_CALLBACKS, ()) if walk.notes else ():
+            callback()
     finally:
         thread.grad, thread.walk = grad, outer
         if thread.levels != levels or thread.transform in lasting:         # the pass crossed into a transform
-            thread.levels, thread.transform, thread.watchers = levels, transform, watchers
+            thread.levels, thread.transform = levels, transform
+        if crossings:
+            thread.watchers = watchers
         thread.passes -= 1
     if recorder is not None and not create_graph:          # the rules computed with tensors, but recorded nothing
         found = {edge: _without_base(g, faces) for edge, g in found.items()}

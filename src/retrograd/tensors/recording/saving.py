@@ -114,8 +114,8 @@ def with_history(array: Array, edge: Any) -> Any:
 def packed(hook: Callable[[Any], Any], given: TensorBase) -> Any:
     """The result of a pack hook for a tensor. Raises RuntimeError if the hook wrote to the tensor."""
     thread, array = local.thread, given._array
-    grad, thread.grad = thread.grad, False
     before = versions.count(array)
+    grad, thread.grad = thread.grad, False
     try:
         value = hook(shown(given))
     finally:

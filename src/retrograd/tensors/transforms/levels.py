@@ -155,9 +155,8 @@ class inside:
 
 def put(levels: Sequence[Level]) -> None:
     """Have exactly these levels be in effect."""
-    thread = local.thread
-    thread.levels = tuple(levels)
-    thread.transform = interpret if levels else lowest()
+    transform = interpret if levels else lowest()
+    local.thread.levels, local.thread.transform = tuple(levels), transform
 
 
 def below(op: Op, call: Callable[..., Any], args: Sequence[Any], write: bool = False) -> Any:
