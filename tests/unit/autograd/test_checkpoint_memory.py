@@ -135,4 +135,4 @@ def test_a_thousand_steps_hold_no_more_than_one(reentrant: bool) -> None:
 
     before = steps(100)
     counted = getattr(sys, "_is_gil_enabled", lambda: True)()      # else Python frees some objects later
-    assert steps(1000) - before < (100 if counted else 300)
+    assert steps(1000) - before < (100 if counted else 500)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import random
+import sys
 import tracemalloc
 import weakref
 from collections.abc import Callable
@@ -62,7 +63,8 @@ def test_no_call_takes_more_than_the_program_itself(function: Any, backend: str)
     function(x)
     torch.compile(function, backend=backend)(x)            # imports the compiler
     expected, compiled = peak(lambda: function(x)), torch.compile(function, backend=backend)
-    assert 2 * BYTES <= expected < 3.2 * BYTES
+    counted = getattr(sys, "_is_gil_enabled", lambda: True)()      # else Python frees some arrays later
+    assert 2 * BYTES <= expected < (3.2 if counted else 4.2) * BYTES
     traced = peak(lambda: compiled(x))
     compiled(x)
     later = peak(lambda: compiled(x))
