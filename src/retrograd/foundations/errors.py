@@ -1,8 +1,8 @@
 """Where in the user's program something happened, and how a message says so.
 
 A message is PyTorch's to the letter, so that people and programs recognize it. What helps is a note below the message:
-the operation, the argument, the line, the remedy, one fact a line. A warning has no notes. This module also remembers
-the messages that are given only once.
+the operation, the argument, the line, the remedy, one fact a line. This module also remembers the messages that are
+given only once.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+import threading
 import warnings
 from types import CodeType, FrameType
 from typing import Any, ClassVar, NamedTuple, TypeVar
@@ -17,6 +18,9 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # The folders with the package's own code: in a checkout, that of PyTorch's names is another one.
 OWN = tuple([os.path.abspath(folder) + os.sep for folder in sys.modules[__name__.partition(".")[0]].__path__])
+
+# Of two threads that warn with notes, one shows its warning after the other.
+_one_by_one = threading.RLock()
 
 
 class Site(NamedTuple):
@@ -86,12 +90,30 @@ class Said:
     always: ClassVar[bool] = False
 
 
-def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn the caller of this package. The warning names the caller's line, from any depth of calls."""
+def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
+    """Warn the caller of this package. The warning names the caller's line, from any depth of calls.
+
+    A warning with notes is given as an object, which has its category itself.
+    """
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(OWN):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+    if isinstance(message, Warning):
+        _warn_with_notes(message, level + 1)
+    else:
+        warnings.warn(message, category, stacklevel=level)
+
+
+def _warn_with_notes(message: Warning, level: int) -> None:
+    """Warn, and show the notes below the text: Python shows the notes of errors, but not those of warnings."""
+    with _one_by_one:
+        text = warnings.formatwarning
+        notes = "".join([f"{line}\n" for line in message.__notes__])
+        warnings.formatwarning = lambda *args, **options: text(*args, **options) + notes
+        try:
+            warnings.warn(message, stacklevel=level)
+        finally:
+            warnings.formatwarning = text
 
 
 def warn_once(message: str, name: str = "") -> None:

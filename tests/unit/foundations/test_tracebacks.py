@@ -141,6 +141,18 @@ def test_the_error_keeps_its_frames(capsys: pytest.CaptureFixture[str], monkeypa
     assert len(frames(capsys.readouterr().err)) == 2
 
 
+def test_a_warning_shows_its_notes(tmp_path: Path) -> None:
+    line = "torch.nn.functional.mse_loss(torch.ones(3, 1), torch.ones(3))"
+    said = run(tmp_path, f"import warnings\ntext = warnings.formatwarning\n{line}\n"
+                         "assert warnings.formatwarning is text\nwarnings.warn('mine')")
+    first, second = said.splitlines()[:5], said.splitlines()[5:]
+    assert first[0].endswith("Please ensure they have the same size.")
+    assert first[1] == f"  {line}"
+    assert first[2:4] == ["  instead    input.squeeze(1)", "  read more  retrograd help different-sizes-in-a-loss"]
+    assert first[4].endswith("UserWarning: mine")
+    assert second == ["  warnings.warn('mine')"]
+
+
 def test_a_notebook_s_cell(tmp_path: Path) -> None:
     pytest.importorskip("IPython", reason="install ipython")
     script = tmp_path / "cells.py"

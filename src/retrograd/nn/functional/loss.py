@@ -40,9 +40,10 @@ def _same_shapes(name: str, input: Tensor, target: Tensor) -> tuple[Any, Any]:
     x, y = of_both(name, input, target)
     if y.shape == x.shape:
         return input, target
-    warn(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This "
-         "will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
-         UserWarning)
+    warn(noted(
+        UserWarning(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This "
+                    "will likely lead to incorrect results due to broadcasting. Please ensure they have the same "
+                    "size."), "shapes#different-sizes-in-a-loss", instead=squeezed(input, target)))
     common = common_shape(x.shape, y.shape)
     return (input if x.shape == common else input.expand(*common),
             target if y.shape == common else target.expand(*common))
