@@ -33,6 +33,24 @@ def gradients(f, *leaves):
 """
 
 PROGRAMS = {
+    "writes are counted": """
+w = torch.ones(3, 2, requires_grad=True)
+for sparse in (make(), torch.ones(2, 3).to_sparse_csr()):
+    product = torch.sparse.mm(sparse, w)
+    sparse.mul_(2)
+    print(sparse._version)
+    attempt(product.sum().backward)
+v.requires_grad_()
+a = make() * 2
+with torch.no_grad():
+    a.mul_(3)
+print(a._version, a.requires_grad, a.grad_fn.name())
+torch.sparse.sum(a).backward()
+print(v.grad)
+with torch.inference_mode():
+    quiet = make()
+attempt(quiet.mul_, 2)
+""",
     "gradients of values": """
 v.requires_grad_()
 a = make()

@@ -50,8 +50,11 @@ def recorded(node: Node) -> str:
 
 
 def type_text(array: Array) -> str:
-    """PyTorch's old-style name of an array's type, such as 'torch.FloatTensor'."""
+    """PyTorch's old-style name of an array's type, such as 'torch.FloatTensor' or 'torch.sparse.FloatTensor'."""
     name = torch_dtype.of[array.dtype].legacy
+    backend = getattr(array, "backend", "CPU")
+    if backend.startswith("Sparse"):
+        return f"torch.sparse.{name}Tensor" if backend == "SparseCPU" else f"SparseCsrtorch.{name}Tensor"
     return f"CPU{name}Type" if array.dtype.kind == "c" else f"torch.{name}Tensor"
 
 

@@ -30,8 +30,8 @@ class _Pickler(pickle.Pickler):
 
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file, DEFAULT_PROTOCOL)
-        self.storages: dict[int, UntypedStorage] = {}   # by address; they stay alive, so that the addresses are theirs
-        self.types: dict[int, Any] = {}
+        self.storages: dict[int, UntypedStorage] = {}   # by identity, while they stay alive
+        self.types: dict[int, Any] = {}                 # by address
         self.keys: dict[int, str] = {}
 
     def persistent_id(self, obj: Any) -> Any:
@@ -43,13 +43,13 @@ class _Pickler(pickle.Pickler):
         return None
 
     def _stored(self, storage: UntypedStorage, kind: Any, count: int) -> tuple[Any, ...]:
-        place = storage.data_ptr() or id(storage)
-        if self.types.setdefault(place, kind) is not kind and place == storage.data_ptr():
+        place = storage.data_ptr()
+        if self.types.setdefault(place, kind) is not kind and place:
             raise noted(
                 RuntimeError("Cannot save multiple tensors or storages that view the same data as different types"),
                 instead="save a clone of one of them")
-        key = self.keys.setdefault(place, str(len(self.keys)))
-        self.storages.setdefault(place, storage)
+        key = self.keys.setdefault(id(storage), str(len(self.keys)))
+        self.storages.setdefault(id(storage), storage)
         return "storage", kind, key, location_tag(storage), count
 
     def reducer_override(self, obj: Any) -> Any:

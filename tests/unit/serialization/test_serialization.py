@@ -94,6 +94,15 @@ def test_views_of_one_memory_share_it_again(rows: int, columns: int, data: st.Da
     assert loaded["base"][row, column] == -2
 
 
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 1, 0], [1, 0, 2]])
+def test_slices_of_an_array_that_begin_at_one_place(order: list[int]) -> None:
+    numbers = np.arange(10.0).reshape(5, 2)
+    slices = [torch.from_numpy(numbers[:3]), torch.from_numpy(numbers), torch.from_numpy(numbers[3:])]
+    assert [each.untyped_storage().nbytes() for each in slices] == [48, 80, 32]
+    for found, i in zip(round_trip([slices[i] for i in order]), order, strict=True):
+        assert torch.equal(found, slices[i])
+
+
 def test_memories_that_were_apart_stay_apart() -> None:
     a, b = round_trip([torch.ones(2), torch.ones(2)])
     a.zero_()

@@ -271,8 +271,8 @@ def _place(index: Any, size: int) -> int:
     return index % size
 
 
-# The storages that programs hold, by the address of their memory, which they keep alive.
-_storages: WeakValueDictionary[int, UntypedStorage] = WeakValueDictionary()
+# The storages that programs hold, by address and size of their memory: slices of a NumPy array may begin at one place.
+_storages: WeakValueDictionary[tuple[int, int], UntypedStorage] = WeakValueDictionary()
 
 
 @public(method=True)
@@ -284,10 +284,10 @@ def untyped_storage(self: TensorBase) -> UntypedStorage:
         return self._array.storage()  # type: ignore[attr-defined, no-any-return]
     owner = owner_of(with_numbers(self._array))
     with moment:
-        storage = _storages.get(address(owner))
+        memory = _bytes_of(owner)
+        storage = _storages.get(place := (address(owner), memory.nbytes))
         if storage is None or not storage.nbytes() or not owner.size:
-            storage = UntypedStorage._over(_bytes_of(owner))
-            _storages[address(owner)] = storage
+            _storages[place] = storage = UntypedStorage._over(memory)
         return storage
 
 

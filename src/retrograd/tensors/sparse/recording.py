@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import DIFFERENTIABLE, FLOATING, category, default_floating, result_dtype
-from ...foundations.errors import noted
+from ...foundations.errors import user_site
 from ...foundations.modes import local
+from ...graph.versions import writing, written
 from ...kernels.kinds import with_numbers
 from ...kernels.sparse.arrays import SparseLike
 from ...ops.basic import cast
 from ...ops.framework import Op
+from ..recording.inplace import check_writable
 from ..recording.nodes import new_node
 from ..recording.operands import floating, scalar
 from ..state.base import (
@@ -24,7 +26,6 @@ from ..state.base import (
     plain,
     refuse_tangents,
     requires,
-    stands_as_leaf,
     with_edge,
 )
 from ..state.inside import refuse_samples
@@ -103,15 +104,15 @@ def record(op: Op, *args: Any) -> Any:
 def write(x: Any, result: Any) -> Any:
     """Let a sparse tensor become the result of a function, in place.
 
-    Raises RuntimeError for a leaf that requires grad.
+    Raises RuntimeError for a leaf that requires grad, and for an inference tensor outside of inference mode.
     """
-    if local.thread.grad and requires(x) and stands_as_leaf(x):
-        raise noted(
-            RuntimeError("a leaf Variable that requires grad is being used in an in-place operation."),
-            instead="call it under torch.no_grad()")
+    check_writable(x, local.thread.grad and requires(x))
     array = result._array
     if array.dtype != x._array.dtype:
         array = cast(array, x._array.dtype)
+    writing(x._array)
     x._array.take(array)
-    x._edge = result._edge
+    written(x._array, user_site())
+    if local.thread.grad:                                   # else x keeps its history, as a dense tensor does
+        x._edge = result._edge
     return x
