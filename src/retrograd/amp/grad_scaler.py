@@ -114,6 +114,10 @@ class GradScaler:
                     if not allow_fp16 and g._array.dtype == F16:
                         raise ValueError("Attempting to unscale FP16 gradients.")
                     seen = True
+                    if g.is_sparse:
+                        if g._array.dtype == F16:
+                            parameter.grad = g = g.coalesce()        # else the sum of two elements may overflow
+                        g = g._values()
                     if not beyond(_all_finite, g._array):
                         found_inf.fill_(1.0)
                     g.mul_(inv_scale)

@@ -17,8 +17,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations are recorded in this thread."""
-    return local.thread.grad
+    """Whether grad mode is on in this thread: operations are recorded, except inside of `inference_mode`."""
+    thread = local.thread
+    return thread.enabled if thread.inference else thread.grad
+
+
+def _enable(mode: bool) -> None:
+    thread = local.thread
+    if thread.inference:
+        thread.enabled = mode
+    else:
+        thread.grad = mode
 
 
 def is_inference_mode_enabled() -> bool:
@@ -27,22 +36,23 @@ def is_inference_mode_enabled() -> bool:
 
 
 class _Mode:
-    """A switch of this thread: set on entry, restored on exit, even after an exception. A mode may be entered again."""
+    """A switch of this thread: set on entry, restored on exit, even after an exception. A mode may be entered again.
+
+    Most modes switch grad mode, and give that back.
+    """
 
     def __init__(self) -> None:
-        self._before: list[tuple[bool, bool]] = []
+        self._before: list[Any] = []
 
     def _switch(self) -> None:
         raise NotImplementedError
 
     def __enter__(self) -> None:
-        thread = local.thread
-        self._before.append((thread.grad, thread.inference))
+        self._before.append(is_grad_enabled())
         self._switch()
 
     def __exit__(self, *error: object) -> None:
-        thread = local.thread
-        thread.grad, thread.inference = self._before.pop()
+        _enable(self._before.pop())
 
     def clone(self) -> _Mode:
         """A new context manager of the same kind. Each call of a decorated function has its own."""
@@ -119,14 +129,14 @@ class no_grad(_Bare):
         super().__init__()
 
     def _switch(self) -> None:
-        local.thread.grad = False
+        _enable(False)
 
 
 class enable_grad(_Bare):
     """Operations inside are recorded, even inside `no_grad`, but not inside `inference_mode`."""
 
     def _switch(self) -> None:
-        local.thread.grad = not local.thread.inference
+        _enable(True)
 
 
 class set_grad_enabled(_Mode):
@@ -139,12 +149,12 @@ class set_grad_enabled(_Mode):
                 TypeError("set_grad_enabled(): argument 'enabled' (position 1) must be bool, "
                           f"not {type(mode).__name__}"), "tensors#set-grad-enabled-takes-a-bool")
         self.mode = mode
-        self._called = (local.thread.grad, local.thread.inference)
-        local.thread.grad = mode
+        self._called = is_grad_enabled()
+        _enable(mode)
 
     def _switch(self) -> None:
         self._before[-1] = self._called
-        local.thread.grad = self.mode
+        _enable(self.mode)
 
     def __repr__(self) -> str:
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
@@ -154,7 +164,7 @@ class set_grad_enabled(_Mode):
         return type(self)(self.mode)
 
     def __call__(self, function: F) -> F:
-        local.thread.grad, local.thread.inference = self._called         # decorating does not set the mode
+        _enable(self._called)                                # decorating does not set the mode
         return super().__call__(function)
 
 
@@ -168,9 +178,18 @@ class inference_mode(_Mode):
         super().__init__()
         self.mode = mode
 
+    def __enter__(self) -> None:
+        thread = local.thread
+        self._before.append((thread.grad, thread.inference, thread.enabled))
+        self._switch()
+
+    def __exit__(self, *error: object) -> None:
+        thread = local.thread
+        thread.grad, thread.inference, thread.enabled = self._before.pop()
+
     def _switch(self) -> None:
         thread = local.thread
-        thread.inference = self.mode
+        thread.inference, thread.enabled = self.mode, False
         thread.grad = not self.mode
 
     def clone(self) -> _Mode:

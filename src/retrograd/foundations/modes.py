@@ -23,6 +23,8 @@ Transform = Callable[[Any, Callable[..., Any], tuple[Any, ...], bool], Any]
 class ThreadState:
     """The switches of one thread.
 
+    `grad` says whether operations are recorded. Inside of inference mode, nothing is: there `enabled` keeps what grad
+    mode says.
     `run` calls a kernel without NumPy's floating-point warnings, since PyTorch gives none for log(0) or 0/0. It enters
     a private `contextvars.Context`, which costs some 40 ns and leaves NumPy's own state as the caller set it.
     `transform` stands on the seam; it is None if no transform is on. Every call of an op on arrays, and every write of
@@ -37,12 +39,13 @@ class ThreadState:
     `hooks_refused` says why hooks on saved tensors may not be used, or is None.
     """
 
-    __slots__ = ("__weakref__", "anomalies", "below", "functions", "grad", "hooks_refused", "inference", "levels",
-                 "observer", "passes", "passing", "quiet", "run", "transform", "walk", "watchers")
+    __slots__ = ("__weakref__", "anomalies", "below", "enabled", "functions", "grad", "hooks_refused", "inference",
+                 "levels", "observer", "passes", "passing", "quiet", "run", "transform", "walk", "watchers")
 
     def __init__(self) -> None:
         self.anomalies: Any = None
         self.below: Any = None
+        self.enabled = False
         self.functions = 0                                 # transforms of functions that run now
         self.grad = True
         self.hooks_refused: str | None = None

@@ -110,6 +110,7 @@ class Optimizer:
     OptimizerPostHook: TypeAlias = Callable[["Optimizer", tuple[Any, ...], dict[str, Any]], None]
 
     _opt_called = False
+    _followed = False                                        # whether a schedule was made for this optimizer
     # The function by which a program had replaced `step` when the last schedule was made.
     _followed_step: Callable[..., Any] | None = None
     # What saved states of older releases lack, and have as floats (see `saved_numbers`).

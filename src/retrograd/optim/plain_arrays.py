@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.dtypes import C64, C128, F16, F32, F64, Array
+from ..foundations.dtypes import C64, C128, F32, F64, Array
 from ..foundations.modes import local
 from ..graph import versions
 from ..tensors.state.base import TensorBase, moves
 from ..tensors.state.dispatch import DISPATCH
 
-COMPUTED = frozenset((F16, F32, F64, C64, C128))
+COMPUTED = frozenset((F32, F64, C64, C128))
 
 
 def put(held: Any, value: float, line: Any) -> None:

@@ -47,14 +47,16 @@ def set_option(group: dict[str, Any], key: str, value: Any) -> None:
 
 
 def for_groups(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
-    """An argument as a list with a value for each group. Raises ValueError for a list of another length."""
+    """An argument as a list with a value for each group. A tensor is copied: the schedule writes to rates of groups.
+
+    Raises ValueError for a list of another length.
+    """
     groups = len(optimizer.param_groups)
-    if not isinstance(value, (list, tuple)):
-        return [value] * groups
-    if len(value) != groups:
+    values = value if isinstance(value, (list, tuple)) else [value] * groups
+    if len(values) != groups:
         raise ValueError(f"{name} must have the same length as optimizer.param_groups. {name} has {len(value)} values, "
                          f"param_groups has {groups}.")
-    return list(value)
+    return [each.clone() if isinstance(each, TensorBase) else each for each in values]
 
 
 class LRScheduler:
@@ -67,7 +69,6 @@ class LRScheduler:
     _unsaved: ClassVar[Sequence[str]] = ("optimizer",)       # attributes that `state_dict` leaves out
     _get_lr_called_within_step = False
     _is_initial = False
-    _closed_form: Callable[[], list[Any]] | None = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -76,6 +77,9 @@ class LRScheduler:
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         check_optimizer(optimizer)
         self.optimizer = optimizer
+        if not optimizer._followed:                          # steps before the first schedule do not count
+            optimizer._followed = True
+            vars(optimizer).pop("_opt_called", None)
         if "step" in vars(optimizer):
             optimizer._followed_step = vars(optimizer)["step"]
         for i, group in enumerate(optimizer.param_groups):
@@ -132,8 +136,7 @@ class LRScheduler:
 
     def _update_lr(self, epoch: int | None = None) -> None:
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        rates = self.get_lr if epoch is None or self._closed_form is None else self._closed_form
-        self._set(rates)
+        self._set(self.get_lr if epoch is None else getattr(self, "_get_closed_form_lr", self.get_lr))
 
     def _set(self, rates: Callable[[], list[Any]]) -> None:
         """Set the rates of the groups to the rates that a method computes."""
@@ -261,7 +264,7 @@ class StepLR(Schedule):
         due = self.last_epoch > 0 and self.last_epoch % self.step_size == 0
         return self._scaled(self.gamma if due else 1)
 
-    def _closed_form(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[Any]:
         return self._of_base(self.gamma ** (self.last_epoch // self.step_size))
 
 
@@ -276,7 +279,7 @@ class MultiStepLR(Schedule):
     def _rates(self) -> list[Any]:
         return self._scaled(self.gamma ** self.milestones[self.last_epoch])
 
-    def _closed_form(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[Any]:
         return self._of_base(self.gamma ** bisect_right(sorted(self.milestones.elements()), self.last_epoch))
 
 
@@ -298,7 +301,7 @@ class ConstantLR(Schedule):
             return self._scaled(self.factor)
         return self._scaled(1.0 / self.factor if self.last_epoch == self.total_iters else 1)
 
-    def _closed_form(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[Any]:
         return self._of_base(self.factor + (self.last_epoch >= self.total_iters) * (1 - self.factor))
 
 
@@ -325,7 +328,7 @@ class LinearLR(Schedule):
         rise = self.end_factor - self.start_factor
         return self._scaled(1.0 + rise / (self.total_iters * self.start_factor + (self.last_epoch - 1) * rise))
 
-    def _closed_form(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[Any]:
         rise = self.end_factor - self.start_factor
         return self._of_base(self.start_factor + rise * min(self.total_iters, self.last_epoch) / self.total_iters)
 
@@ -340,7 +343,7 @@ class ExponentialLR(Schedule):
     def _rates(self) -> list[Any]:
         return self._scaled(1 if self._is_initial else self.gamma)
 
-    def _closed_form(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[Any]:
         return self._of_base(self.gamma ** self.last_epoch)
 
 
@@ -359,7 +362,7 @@ class PolynomialLR(Schedule):
             return self._scaled(1)
         return self._scaled((self._left(self.last_epoch) / self._left(self.last_epoch - 1)) ** self.power)
 
-    def _closed_form(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[Any]:
         return self._of_base(self._left(min(self.total_iters, self.last_epoch)) ** self.power)
 
 
@@ -378,12 +381,12 @@ class CosineAnnealingLR(Schedule):
         if self._is_initial:
             return rates
         if self._step_count == 1 and epoch > 0:
-            return self._closed_form()
+            return self._get_closed_form_lr()
         if (epoch - 1 - self.T_max) % (2 * self.T_max) == 0:
             rise = (1 - math.cos(math.pi / self.T_max)) / 2
             return [lr + (base - self.eta_min) * rise for lr, base in zip(rates, self.base_lrs, strict=True)]
         factor = self._height(epoch) / self._height(epoch - 1)
         return [factor * (lr - self.eta_min) + self.eta_min for lr in rates]
 
-    def _closed_form(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[Any]:
         return [self.eta_min + (base - self.eta_min) * self._height(self.last_epoch) / 2 for base in self.base_lrs]

@@ -130,6 +130,7 @@ def symbolic(value: Any, text: str, compared: list[str], known: bool = True) -> 
     `known` says whether the numbers are known before the step.
     """
     if type(value) is float:
+        compared.append(f"{text} is not None")
         return Number(value if known else None, text, compared)
     if type(value) is tuple:
         compared.append(f"len({text}) == {len(value)}")
@@ -284,13 +285,13 @@ class Written:
         return self._call(div, other)
 
     def addcmul(self, first: Written, second: Written, value: Any = 1) -> Written:
-        return self.add(first.mul(second), value)
+        return self.add(_times(first, value).mul(second))
 
     def addcmul_(self, first: Written, second: Written, value: Any = 1) -> Written:
-        return self.add_(first.mul(second), value)
+        return self.add_(_times(first, value).mul(second))
 
     def addcdiv_(self, first: Written, second: Written, value: Any = 1) -> Written:
-        return self.add_(first.div(second), value)
+        return self.add_(_times(first, value).div(second))
 
     def lerp_(self, end: Written, weight: Any) -> Written:
         way = end._call(sub, self)

@@ -7,6 +7,38 @@ import retrograd
 from programs.running import transcript
 
 PROGRAMS = {
+    "grad modes in inference mode": """
+        w = torch.ones(2, requires_grad=True)
+        def said():
+            y = w * 2
+            print(torch.is_grad_enabled(), torch.is_inference_mode_enabled(), y.requires_grad, y.is_inference())
+        with torch.inference_mode():
+            torch.set_grad_enabled(True)
+            said()
+            with torch.no_grad():
+                said()
+            with torch.enable_grad():
+                said()
+            with torch.set_grad_enabled(False):
+                said()
+            said()
+            with torch.inference_mode(False):
+                said()
+                with torch.no_grad():
+                    said()
+                said()
+            said()
+        said()
+        switch = torch.set_grad_enabled(False)
+        with torch.inference_mode():
+            with switch:
+                said()
+            said()
+        said()
+        torch.set_grad_enabled(True)
+        torch.inference_mode()(torch.enable_grad()(said))()
+        said()
+    """,
     "grad modes": """
         x = torch.tensor([1.0, 2.0], requires_grad=True)
         on = torch.is_grad_enabled

@@ -117,11 +117,11 @@ def _rsub(call: Call, x: Any, number: Any, alpha: Any) -> _Parts:
 
 
 def _addcmul(call: Call, x: Any, y: Any, z: Any, value: Any) -> _Parts:
-    return add, (x, call.of(mul, call.of(mul, y, z), call.number(value)))
+    return add, (x, call.of(mul, call.of(mul, y, call.number(value)), z))
 
 
 def _addcdiv(call: Call, x: Any, y: Any, z: Any, value: Any) -> _Parts:
-    return add, (x, call.of(mul, call.of(div, y, z), call.number(value)))
+    return add, (x, call.of(div, call.of(mul, y, call.number(value)), z))
 
 
 def _fill(call: Call, x: Any, value: Any) -> _Parts:

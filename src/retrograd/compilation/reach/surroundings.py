@@ -18,6 +18,7 @@ from ...tensors.state.dispatch import DISPATCH
 # Each mode: how the user calls it, and how Python reads it.
 MODES = {
     "grad mode": "thread.grad",
+    "grad mode inside of inference mode": "thread.enabled",
     "inference mode": "thread.inference",
     "a level of torch.func or of forward mode": "thread.levels",
     "anomaly detection": "thread.anomalies",

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import Array, category, of_scalar, refuse, result_dtype
+from ...foundations.dtypes import F16, F32, Array, category, of_scalar, refuse, result_dtype
 from ..layout import copied
 from ..rounding import before_rounding
 from . import remainders
@@ -212,6 +212,8 @@ def lerp_number(x: Array, y: Array, weight: Any, *, out: Array | EllipsisType = 
     if x.dtype.kind != "c" and isinstance(weight, complex):
         raise RuntimeError(f"value cannot be converted to type {'double' if x.dtype == np.float64 else 'float'} "
                            "without overflow")
+    if x.dtype is F16:                                     # as in `_added`
+        return np.positive(lerp_number(x.astype(F32), y.astype(F32), weight).astype(F16), out=out)
     way = np.subtract(y, x, out=...)
     if abs(weight) < 0.5:
         return np.add(x, np.multiply(way, like(weight, way), out=way), out=out)
@@ -220,6 +222,8 @@ def lerp_number(x: Array, y: Array, weight: Any, *, out: Array | EllipsisType = 
 
 def lerp(x: Array, y: Array, weight: Array) -> Any:
     """`lerp_number` with a weight for each element."""
+    if x.dtype is F16:
+        return np.asarray(lerp(x.astype(F32), y.astype(F32), weight.astype(F32)).astype(F16))
     way = np.subtract(y, x, out=...)
     near = np.abs(weight) < 0.5
     start, gone = where(near, x, y), np.subtract(weight, np.logical_not(near), out=..., dtype=way.dtype)
@@ -227,15 +231,24 @@ def lerp(x: Array, y: Array, weight: Array) -> Any:
 
 
 def addcmul(x: Array, y: Array, z: Array, value: Any, *, out: Array | EllipsisType = ...) -> Any:
-    """x + value * y * z."""
-    product = np.multiply(y, z, out=...)
-    return np.add(x, product if value == 1 else np.multiply(like(value, product), product, out=product), out=out)
+    """x + value * y * z, in this order, so that value * y * z may be finite where y * z is not."""
+    return _added(x, np.multiply, y, z, value, out)
 
 
 def addcdiv(x: Array, y: Array, z: Array, value: Any, *, out: Array | EllipsisType = ...) -> Any:
-    """x + value * y / z."""
-    quotient = np.divide(y, z, out=...)
-    return np.add(x, quotient if value == 1 else np.multiply(like(value, quotient), quotient, out=quotient), out=out)
+    """x + value * y / z, in this order."""
+    return _added(x, np.divide, y, z, value, out)
+
+
+def _added(x: Array, combine: np.ufunc, y: Array, z: Array, value: Any, out: Array | EllipsisType) -> Any:
+    if x.dtype is F16:                                     # PyTorch computes in float32, and rounds once
+        total = _added(x.astype(F32), combine, y.astype(F32), z.astype(F32), value, ...).astype(F16)
+        return np.positive(total, out=out)
+    if value == 1:
+        return np.add(x, combine(y, z, out=...), out=out)
+    scaled = np.multiply(like(value, y), y, out=...)
+    whole = scaled.shape == np.broadcast_shapes(scaled.shape, z.shape)
+    return np.add(x, combine(scaled, z, out=scaled if whole else ...), out=out)
 
 
 def add_number(x: Array, number: Any) -> Any:

@@ -21,6 +21,7 @@ from ...tensors.state.base import plain
 from ...tensors.tensor import Tensor
 from ...tensors.transforms.batched import is_batch
 from .affine import linear
+from .loss import refuse_gradient
 from .reduction import checked_reduction, of_both
 
 __all__ = ["cross_entropy", "linear_cross_entropy", "nll_loss", "one_hot"]
@@ -145,6 +146,8 @@ def _negative_log_likelihood(input: Tensor, target: Tensor, weight: Tensor | Non
     x, y = input._array, target._array
     if not (x.ndim == 2 and y.ndim == 1 and y.shape[0] == x.shape[0] and y.dtype in _CLASS_TYPES and weight is None):
         _check(x, y, target, input, weight)
+        if weight is not None:
+            refuse_gradient("nll_loss_forward" if x.ndim <= 2 else "nll_loss2d_forward", "weight", weight)
     if x.ndim <= 2:
         return _nll_loss(input, target, weight, reduction, ignore_index)
     if x.ndim == 4:

@@ -12,6 +12,7 @@ from typing import Any
 from ...autograd.grad_mode import no_grad
 from ...foundations.dtypes import Array, letter, unimplemented
 from ...foundations.errors import noted, warn
+from ...foundations.modes import local
 from ...kernels.shape import common_shape
 from ...ops.basic import check_values
 from ...ops.networks import losses as ops
@@ -51,7 +52,7 @@ def _same_shapes(name: str, input: Tensor, target: Tensor) -> tuple[Any, Any]:
 
 def refuse_gradient(name: str, argument: str, value: Tensor) -> None:
     """Raises RuntimeError if `value` requires grad: the function has no derivative with respect to it."""
-    if requires(value):
+    if local.thread.grad and requires(value):
         raise noted(
             RuntimeError(f"The function '{name}' is not differentiable with respect to argument '{argument}'. This "
                          "input cannot have requires_grad True."),
@@ -184,6 +185,7 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
             instead="convert the target with .to(input.dtype)")
     if weight is not None:
         broadcast_shapes(target.shape, weight.shape)
+        refuse_gradient("binary_cross_entropy", "weight", weight)
     return _bce(input, target, weight, reduction)
 
 

@@ -6,7 +6,7 @@ With `inplace=True` the result overwrites the input.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...foundations.devices import DeviceLike
 from ...foundations.dtypes import dtype as torch_dtype
@@ -32,9 +32,6 @@ if not TYPE_CHECKING:
 
 class _Simple(Layer):
     """An activation without options."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__()
 
     def forward(self, input: Tensor) -> Tensor:
         """The function of the module's name, of the input."""

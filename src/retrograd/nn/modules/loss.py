@@ -151,7 +151,7 @@ class CrossEntropyLoss(_WeightedLoss):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """`functional.cross_entropy` of input and target."""
-        return classes.cross_entropy(input, target, self._buffers["weight"], ignore_index=self.ignore_index,
+        return classes.cross_entropy(input, target, self.weight, ignore_index=self.ignore_index,
                                      reduction=self.reduction, label_smoothing=self.label_smoothing)
 
 
@@ -191,7 +191,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         shape, bias = (self.num_classes, *self.out_features), self.linear.bias
         return classes.linear_cross_entropy(
             input, self.linear.weight.view(*shape, self.in_features), target,
-            linear_bias=None if bias is None else bias.view(shape), weight=self._buffers["weight"],
+            linear_bias=None if bias is None else bias.view(shape), weight=self.weight,
             reduction=self.reduction, ignore_index=self.ignore_index, label_smoothing=self.label_smoothing,
             options=self.options)
 

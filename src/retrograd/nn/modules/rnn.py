@@ -84,7 +84,10 @@ class RNNBase(Recurrent):
         self._flat_weight_refs = [None if weight is None else weakref.ref(weight) for weight in self._flat_weights]
         self.flatten_parameters()
 
-    _update_flat_weights = _init_flat_weights
+    def _update_flat_weights(self) -> None:
+        """List the parameters again if one of them is another object: parametrized, or replaced for one call."""
+        if self._weights_have_changed():
+            self._init_flat_weights()
 
     def __setattr__(self, name: str, value: Any) -> None:
         names = self.__dict__.get("_flat_weights_names", ())
@@ -115,8 +118,14 @@ class RNNBase(Recurrent):
 
     def _weights_have_changed(self) -> bool:
         """Whether a parameter is another object than when the parameters were listed."""
-        return any(getattr(self, name, None) is not ref() for name, ref in zip(
-            self._flat_weights_names, self._flat_weight_refs) if ref is not None)
+        own = self._parameters
+        for name, ref in zip(self._flat_weights_names, self._flat_weight_refs):
+            weight = own.get(name)
+            if weight is None:                              # perhaps parametrized: an attribute that is computed
+                weight = getattr(self, name, None)
+            if weight is not None and ref is not None and ref() is not weight:
+                return True
+        return False
 
     def flatten_parameters(self) -> None:
         """Do nothing: on a CPU, the parameters need not be in one block of memory."""

@@ -57,6 +57,7 @@ class Recurrent(Module):
     bidirectional: bool
     proj_size: int
     _flat_weights: list[Any]
+    _update_flat_weights: Callable[[], None]
     # How the errors about dimensions name the argument `hx`, and the class of the network.
     _states_text = "hx should also be {}-D but got {}-D tensor"
     _input_text = "{}: Expected input to be 2D or 3D, got {}D instead"
@@ -123,6 +124,7 @@ class Recurrent(Module):
 
     def _forward(self, input: Any, hx: Any) -> Any:
         """The outputs and the last states for padded or packed sequences, or for one sequence without a batch."""
+        self._update_flat_weights()
         if isinstance(input, PackedSequence):
             return self._forward_packed(input, hx)
         if input.dim() not in (2, 3):

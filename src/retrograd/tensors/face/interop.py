@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import NARROW, Array, legacy
-from ...foundations.errors import noted
+from ...foundations.errors import noted, warn_once
 from ...foundations.modes import local
 from ...kernels.kinds import with_numbers
 from ..functions.shapes.rearranging import flip
@@ -104,6 +104,13 @@ def _only(self: TensorBase) -> Any:
     return self._array.item()
 
 
+def _warn_of_history(self: TensorBase) -> None:
+    """Warn once that a gradient does not follow a number, as PyTorch does for floats."""
+    if local.thread.grad and requires(self):
+        warn_once("Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+                  "Consider using tensor.detach() first.")
+
+
 def _real(value: Any, kind: str) -> Any:
     if isinstance(value, complex):
         if value.imag:
@@ -134,13 +141,17 @@ def to_int(self: TensorBase) -> int:
 @public(name="__float__")
 def to_float(self: TensorBase) -> float:
     """The single element as a float."""
-    return float(_real(_only(self), "double"))
+    number = float(_real(_only(self), "double"))
+    _warn_of_history(self)
+    return number
 
 
 @public(name="__complex__")
 def to_complex(self: TensorBase) -> complex:
     """The single element as a complex number."""
-    return complex(_only(self))
+    number = complex(_only(self))
+    _warn_of_history(self)
+    return number
 
 
 @public(name="__index__")

@@ -164,10 +164,10 @@ def test_options_that_the_program_holds_are_seen_after_a_step(held: Callable[[An
     def losses(change: Callable[..., Any]) -> list[Any]:
         p = torch.ones(2, requires_grad=True)
         optimizer = torch.optim.SGD([p], lr=0.1)
-        optimizer.step()                                   # else the schedule warns that it comes first
         groups: Any = held(optimizer)
         scheduler: Any = (lr_scheduler.ReduceLROnPlateau(optimizer, patience=0, factor=0.5) if plateau
                           else lr_scheduler.StepLR(optimizer, 1, 0.5))
+        optimizer.step()                                   # else the schedule warns that it comes first
 
         @change
         def step(x: Any) -> Any:

@@ -1,0 +1,112 @@
+"""Optimizers, schedules and scalers in uses that few programs make, as PyTorch's."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import retrograd
+from programs.running import transcript
+
+HEAD = """
+import warnings
+nn, S = torch.nn, torch.optim.lr_scheduler
+
+def shown(*values):
+    print(*[f"{float(torch.as_tensor(v).detach()):.5g}" for v in values])
+
+def made(lr=0.1, **options):
+    p = nn.Parameter(torch.ones(2))
+    return p, torch.optim.SGD([p], lr=lr, **options)
+
+def stepped(schedule, optimizer, *others):
+    for _ in range(8):
+        optimizer.step()
+        schedule.step()
+        for other in others:
+            other.step()
+        shown(optimizer.param_groups[0]["lr"])
+"""
+
+PROGRAMS = {
+    "a rate that is one tensor with the option of a schedule": """
+        for make in (lambda o, lr: S.CyclicLR(o, base_lr=lr, max_lr=0.5, step_size_up=3),
+                     lambda o, lr: S.OneCycleLR(o, max_lr=lr, total_steps=10),
+                     lambda o, lr: torch.optim.swa_utils.SWALR(o, swa_lr=lr, anneal_epochs=4)):
+            lr = torch.tensor(0.1)
+            p, optimizer = made(lr, momentum=0.9)
+            stepped(make(optimizer, lr), optimizer, S.ExponentialLR(optimizer, 0.5))
+    """,
+    "closed forms": """
+        class Mine(S.LRScheduler):
+            def get_lr(self):
+                return [group["lr"] * 0.9 for group in self.optimizer.param_groups]
+
+            def _get_closed_form_lr(self):
+                return [base * 0.5**self.last_epoch for base in self.base_lrs]
+
+        p, optimizer = made()
+        schedule = Mine(optimizer)
+        optimizer.step()
+        for epoch in (None, 5, 2, 2, None):
+            schedule.step(epoch)
+            shown(*schedule.get_last_lr())
+        print(S.StepLR(made()[1], 2)._get_closed_form_lr())
+    """,
+    "steps before the schedule": """
+        p, optimizer = made()
+        optimizer.step()
+        schedule = S.StepLR(optimizer, 2)
+        schedule.step()
+        optimizer.step()
+        S.StepLR(optimizer, 2).step()
+    """,
+    "a parameter that comes later": """
+        for name in ("RAdam", "NAdam", "Adam", "Adamax", "Adadelta", "Rprop", "ASGD"):
+            p, q = nn.Parameter(torch.ones(2)), nn.Parameter(torch.ones(2))
+            late = nn.Parameter(torch.ones(2))
+            optimizer = getattr(torch.optim, name)([p, late], lr=0.1)
+            for k in range(9):
+                if k == 7:
+                    optimizer.add_param_group({"params": [q]})
+                    q.grad, late.grad = torch.ones(2), torch.full((2,), 2.)
+                p.grad = torch.ones(2) * (k + 1)
+                optimizer.step()
+            shown(p[0], q[0], late[0])
+    """,
+    "halves": """
+        x = torch.tensor([1., -6e4], dtype=torch.float16)
+        y = torch.tensor([300., 6e4], dtype=torch.float16)
+        shown(*torch.addcmul(x, y, y, value=1e-5), *torch.addcdiv(x, y, y * 1e-3, value=1e-3))
+        shown(*torch.lerp(x, y, 0.5), *torch.lerp(x, y, torch.tensor([0.25, 0.75], dtype=torch.float16)))
+        shown(torch.addcmul(torch.ones(1), torch.full((1,), 1e30), torch.full((1,), 1e30), value=0))
+        for name in ("Adam", "AdamW", "NAdam", "RAdam"):
+            p = nn.Parameter(x.clone())
+            optimizer = getattr(torch.optim, name)([p], lr=0.1)
+            for g in (300., 2., -5.):
+                p.grad = torch.tensor([g, g], dtype=torch.float16)
+                optimizer.step()
+            print(all(torch.isfinite(state).all() for state in optimizer.state[p].values()))
+    """,
+    "a scaler with sparse gradients": """
+        for name in ("SGD", "SparseAdam"):
+            table = nn.Embedding(5, 2, sparse=True)
+            with torch.no_grad():
+                table.weight.copy_(torch.arange(10.).reshape(5, 2))
+            optimizer = getattr(torch.optim, name)(table.parameters(), lr=0.1)
+            scaler = torch.amp.GradScaler("cpu", init_scale=4.)
+            for factor in (1., float("inf"), 2.):
+                optimizer.zero_grad()
+                scaler.scale((table(torch.tensor([1, 1, 3])) * factor).sum()).backward()
+                scaler.step(optimizer)
+                scaler.update()
+                print(scaler.get_scale(), table.weight.grad.to_dense().tolist())
+            shown(*table.weight.flatten())
+    """,
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs(name: str) -> None:
+    program = HEAD + "\n".join([line[8:] for line in PROGRAMS[name].splitlines()])
+    assert transcript(retrograd, program) == transcript(torch, program)
