@@ -39,7 +39,7 @@ for sparse in (make(), torch.ones(2, 3).to_sparse_csr()):
     product = torch.sparse.mm(sparse, w)
     sparse.mul_(2)
     print(sparse._version)
-    attempt(product.sum().backward)
+    attempt(lambda: product.sum().backward())
 v.requires_grad_()
 a = make() * 2
 with torch.no_grad():
@@ -49,7 +49,7 @@ torch.sparse.sum(a).backward()
 print(v.grad)
 with torch.inference_mode():
     quiet = make()
-attempt(quiet.mul_, 2)
+attempt(lambda: quiet.mul_(2))
 """,
     "gradients of values": """
 v.requires_grad_()

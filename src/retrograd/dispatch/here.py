@@ -66,7 +66,7 @@ class Here:
 
     def tensor_of(self, array: Any) -> Any:
         """The tensor that a handler is given for an array; a number for a constant of the package."""
-        if type(array) is np.ndarray and not array.ndim and not array.flags.writeable:
+        if type(array) is np.ndarray and not array.ndim and not array.flags.writeable and array.flags.owndata:
             number = self._number(array)
             if number is not None:
                 return number

@@ -175,8 +175,15 @@ class _Comparison:
                 self.effect(item, Step("append", step.key), whole)
 
     def tensor(self, item: Item, later: Item) -> None:
-        """Compare the geometry of a tensor, and whether it requires grad."""
+        """Compare the geometry of a tensor, the memory of an argument, and whether a tensor requires grad.
+
+        The guard compares the memory of other tensors before each call.
+        """
         old, new = item.facts, later.facts
+        if item.role == "argument" and not any([
+                array is item.array for array in (later.array, getattr(later.array, "like", None))]):
+            self.found.unrepeatable.append(f"the tensor {item.words} was given other memory")
+            return
         for what in ("cls", "shape", "strides", "dtype", "requires_grad", "leaf"):
             if getattr(old, what) != getattr(new, what):
                 name = {"cls": "class", "leaf": "history"}.get(what, what)

@@ -20,7 +20,7 @@ from ...graph.hooks import USER_HOOKS, Hooks
 from ...graph.node import RELEASED, OtherNode, Output
 from ...kernels.layout import empty_strided, steps
 from ...tensors.state.base import plain
-from .second_passes import SecondPasses
+from .second_passes import SecondPass, SecondPasses
 
 
 class ResultHooks(Hooks):
@@ -99,13 +99,24 @@ class CompiledFunctionBackward(OtherNode):
             cotangents = [None if g is None else recorder.array(g) for g in cotangents]
         given = [_laid_out(g, *of) for g, *of in zip(cotangents, self.shape, self.dtype, self.layouts, strict=True)]
         there = {place for place, g in enumerate(cotangents) if g is not None}
-        saved = self.saved
+        saved, second = self.saved, self.second
         if self.frees and not walk.keep:
             self.saved, self.second = RELEASED, None
         assert self.run is not None
         found = self.run(*saved, *given)
         gradients = [g if on & there else None for g, on in zip(found, self.depends, strict=True)]
+        if len(there) < len(given) and second is not None and recorder is None and any(map(_is_nan, gradients)):
+            gradients = self._without_zeros(second, gradients, cotangents, walk)
         return gradients if recorder is None else [None if g is None else plain(g) for g in gradients]
+
+    def _without_zeros(self, second: SecondPass, gradients: list[Any], cotangents: list[Any], walk: Any) -> list[Any]:
+        """The gradients by the pass of the program itself. In the plan, zeros stand for the cotangents that are absent,
+        and zero times infinity is NaN.
+        """
+        if second.stale(self.number) is not None:
+            return gradients
+        found = second.gradients(self, [None if g is None else plain(np.asarray(g)) for g in cotangents], walk)
+        return [None if g is None else g._array for g in found]
 
     def _recorded(self, cotangents: list[Any], walk: Any) -> list[Any]:
         """The gradients in a pass that is recorded, or that a transform runs."""
@@ -125,6 +136,11 @@ class CompiledFunctionBackward(OtherNode):
         if self.frees and not walk.keep:
             self.saved, self.second = RELEASED, None
         return second.gradients(self, cotangents, walk)
+
+
+def _is_nan(g: Array | None) -> bool:
+    """Whether one of the numbers of a gradient is NaN."""
+    return g is not None and g.size > 0 and bool(np.isnan(g.min() if g.dtype.kind == "f" else g).any())
 
 
 def _laid_out(g: Array, shape: tuple[int, ...], dtype: np.dtype[Any], layout: tuple[int, ...]) -> Array:

@@ -171,7 +171,7 @@ def _beside_narrow(op: Op, arrays: list[Any], present: list[Any]) -> list[Any]:
     the op is a product or the number is a divisor.
     """
     dtype = result_dtype([(a.dtype, a.ndim > 0) for a in present if not (
-        a.dtype is F32 and not a.ndim and not a.flags.writeable)])
+        a.dtype is F32 and not a.ndim and not a.flags.writeable and a.flags.owndata)])
     if op.domain == "float" and category(dtype) < FLOATING:
         dtype = default_floating()
     elif callable(op.domain):

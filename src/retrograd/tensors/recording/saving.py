@@ -126,8 +126,11 @@ def packed(hook: Callable[[Any], Any], given: TensorBase) -> Any:
 
 
 def is_number(array: Array) -> bool:
-    """Whether an array stands for a Python number. Hooks are not called for numbers."""
-    return array.ndim == 0 and not array.flags.writeable
+    """Whether an array stands for a Python number. Hooks are not called for numbers.
+
+    An element of an expanded tensor is read-only, too, but such an array does not own its memory.
+    """
+    return array.ndim == 0 and not array.flags.writeable and bool(array.flags.owndata)
 
 
 class Packer:

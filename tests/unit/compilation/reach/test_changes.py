@@ -299,3 +299,34 @@ def test_tensors_that_move_on_are_others_in_each_call() -> None:
     assert why(guard, step, torch.ones(2)) == ""
     assert {before.items[number].words for number in guard.inputs} == {
         "argument x", *[item.words for item in found.replaced]}
+
+
+def _doubled(x: Any, y: Any) -> Any:
+    x.data = x.data * 2
+    return x + y
+
+
+def _set(x: Any, y: Any) -> Any:
+    x.set_(x * 2)
+    return x + y
+
+
+def _swapped(x: Any, y: Any) -> Any:
+    x.data, y.data = y.data, x.data * 3
+    return x - y
+
+
+def _copied_and_written(x: Any, y: Any) -> Any:
+    x.data = x.data.clone()
+    x.add_(1)
+    return x
+
+
+@pytest.mark.filterwarnings("ignore:torch.compile runs")
+@pytest.mark.parametrize("step", [_doubled, _set, _swapped, _copied_and_written])
+def test_an_argument_that_is_given_other_memory(step: Any) -> None:
+    found = []
+    for function in (step, torch.compile(step)):
+        x, y = torch.ones(3), torch.full((3,), 2.0)
+        found.append([*[function(x, y).tolist() for _ in range(4)], x.tolist(), y.tolist()])
+    assert found[0] == found[1]

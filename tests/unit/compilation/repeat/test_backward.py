@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import retrograd as torch
@@ -337,3 +338,21 @@ def test_data_of_another_shape_after_the_graph() -> None:
         with warnings.catch_warnings(action="ignore"):
             function(p).backward()
         assert torch.allclose(p.grad, torch.full((3,), 1 / 3))
+
+
+def _unread(u: Any) -> Any:
+    w = u * u
+    return w * 2, w.sqrt(), u / u.norm()
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_a_result_without_a_gradient_counts_for_nothing(place: int, compiling: Any) -> None:
+    """Zeros in the place of the absent gradient would be multiplied by infinity."""
+    compiled = compiling(_unread)
+    for start in (torch.zeros(3), torch.ones(3), torch.zeros(3)):
+        found = []
+        for function in (_unread, compiled):
+            u = start.clone().requires_grad_()
+            function(u)[place].sum().backward()
+            found.append(u.grad)
+        np.testing.assert_array_equal(found[0], found[1])

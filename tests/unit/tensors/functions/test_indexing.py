@@ -107,7 +107,8 @@ def test_derivatives_are_adjoint(name):
     grads = torch.autograd.grad(out, (x, y), g, create_graph=True)
     u, v = (torch.from_numpy(draws.standard_normal((3, 4))) for _ in "uv")
     directional = (call(u, v) * g).sum()
-    np.testing.assert_allclose(sum(float((a * b).sum()) for a, b in zip(grads, (u, v))), float(directional))
+    total = sum((a * b).sum().item() for a, b in zip(grads, (u, v)))
+    np.testing.assert_allclose(total, directional.item())
     (second,) = torch.autograd.grad(grads, g, (u, v))
     np.testing.assert_allclose(second.numpy(), call(u, v).numpy())
 

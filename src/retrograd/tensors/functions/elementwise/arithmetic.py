@@ -56,7 +56,7 @@ def add(call: Call, input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorB
     >>> torch.add(torch.tensor([1., 2.]), 10, alpha=2)
     tensor([21., 22.])
     """
-    if alpha == 1 and alpha is not True:
+    if type(alpha) is int and alpha == 1:
         return over(ops.add, input, other) if call is over else _add(input, other)  # type: ignore[no-any-return]
     return call(ops.add_scaled, input, other, number("add", "alpha", 3, alpha))
 
@@ -64,7 +64,7 @@ def add(call: Call, input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorB
 @twins("sub(Tensor input, Tensor other, *, Number alpha=1, Tensor out=None)", out=ELEMENTWISE, method=True)
 def sub(call: Call, input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
     """`input - alpha * other`, broadcast, in the common dtype. Raises RuntimeError for bools."""
-    if alpha == 1 and alpha is not True:
+    if type(alpha) is int and alpha == 1:
         return over(ops.sub, input, other) if call is over else _sub(input, other)  # type: ignore[no-any-return]
     return call(ops.sub_scaled, input, other, number("sub", "alpha", 3, alpha))
 

@@ -29,7 +29,7 @@ from ...recording.calls import recorded
 from ...recording.inplace import check_writable, over, written
 from ...recording.public import public
 from ...state.base import ORDINARY, TensorBase, edge_of, make_view, plain, requires
-from ...state.writable import refuse_overlap, unlock, unlocked
+from ...state.writable import refuse_inference, refuse_overlap, unlock, unlocked
 from ..shapes.shape import broadcast_to, view
 from . import masking
 from .keys import as_item, as_tuple
@@ -246,6 +246,8 @@ def setitem(input: TensorBase, key: Any, value: Any) -> None:
     if local.thread.transform is not None or (local.thread.grad and (requires(input) or requires(value))):
         _record(input, steps, arrays, value)
         return
+    if input._grad_meta is not None:
+        refuse_inference(input._grad_meta)
     target = _taken(steps, input._array)
     if not target.flags.writeable:
         target = unlock(target) if arrays is None else unlocked(target)

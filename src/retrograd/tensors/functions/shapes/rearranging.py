@@ -161,7 +161,7 @@ def repeat_interleave(input: TensorBase, repeats: Any = None, dim: int | None = 
     tensor([1, 1, 2, 2])
     """
     if repeats is None:
-        return plain(_places(input._array, output_size))
+        return plain(_places(input._array, output_size).astype(input._array.dtype))
     if dim is None:
         input, dim = flatten(input), 0
     array = input._array
