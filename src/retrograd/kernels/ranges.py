@@ -39,7 +39,7 @@ def arange_length(start: float, end: float, step: float, dtype: np.dtype[Any]) -
 def arange(start: float, step: float, count: int, dtype: np.dtype[Any]) -> Array:
     """`count` numbers from `start` in steps of `step`. The first 32768 numbers have PyTorch's bits on any machine."""
     if dtype.kind in "iu":
-        numbers: Array = np.arange(int(start), int(start) + count * int(step), int(step)).astype(dtype, copy=False)
+        numbers: Array = (int(start) + int(step) * np.arange(count)).astype(dtype, copy=False)   # int(step) may be 0
         return numbers
     if dtype == np.float16:
         start, step = float(np.float32(start)), float(np.float32(step))

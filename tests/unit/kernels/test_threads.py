@@ -140,3 +140,26 @@ def test_how_many_threads_there_are() -> None:
         done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True,
                               check=True)
         assert done.stdout.strip() == count
+
+
+AT_THE_END = """
+import retrograd as torch
+
+class Late:
+    def __init__(self):
+        self.x, self.w = torch.ones(16, 16, 28, 28), torch.ones(32, 16, 3, 3)
+
+    def __del__(self, F=torch.nn.functional):
+        print(F.conv2d(self.x, self.w)[0, 0, 0, 0].item())
+
+late = Late()
+torch.nn.functional.conv2d(late.x, late.w)
+"""
+
+
+def test_the_end_of_the_process_does_not_wait_for_helpers() -> None:
+    """Daemon threads no longer run there."""
+    environment = os.environ | {"OMP_NUM_THREADS": "2"}
+    result = subprocess.run([sys.executable, "-c", AT_THE_END], env=environment, capture_output=True, text=True,
+                            timeout=60)
+    assert (result.stdout, result.returncode) == ("144.0\n", 0), result.stderr

@@ -330,7 +330,7 @@ def unfold(x: Array, kernel: Sizes, dilation: Sizes, padding: Sizes, stride: Siz
     if any(padding):
         x = np.pad(x, [(0, 0), (0, 0), *[(p, p) for p in padding]])
     columns = window.view(x, outputs)
-    return np.ascontiguousarray(columns).reshape(len(x), x.shape[1] * math.prod(kernel), math.prod(outputs))
+    return np.array(columns, order="C").reshape(len(x), x.shape[1] * math.prod(kernel), math.prod(outputs))
 
 
 def fold(x: Array, sizes: Sizes, kernel: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes) -> Any:

@@ -127,7 +127,7 @@ def pixel_shuffle(x: Array, factor: int) -> Any:
     split = x.reshape(*batch, few, factor, factor, height, width)
     n = len(batch)
     pixels = split.transpose(*range(n + 1), n + 3, n + 1, n + 4, n + 2)
-    return pixels.reshape(*batch, few, height * factor, width * factor)
+    return np.array(pixels, order="C").reshape(*batch, few, height * factor, width * factor)
 
 
 def pixel_unshuffle(x: Array, factor: int) -> Any:
@@ -136,10 +136,11 @@ def pixel_unshuffle(x: Array, factor: int) -> Any:
     low, narrow, n = height // factor, width // factor, len(batch)
     split = x.reshape(*batch, channels, low, factor, narrow, factor)
     pixels = split.transpose(*range(n + 1), n + 2, n + 4, n + 1, n + 3)
-    return pixels.reshape(*batch, channels * factor ** 2, low, narrow)
+    return np.array(pixels, order="C").reshape(*batch, channels * factor ** 2, low, narrow)
 
 
 def channel_shuffle(x: Array, groups: int) -> Any:
     """The first channel of each group, then the second channel of each group, and so on."""
     batch, channels, *rest = x.shape
-    return x.reshape(batch, groups, channels // groups, *rest).swapaxes(1, 2).reshape(x.shape)
+    shuffled = x.reshape(batch, groups, channels // groups, *rest).swapaxes(1, 2)
+    return np.array(shuffled, order="C").reshape(x.shape)

@@ -11,6 +11,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import Context, copy_context
 from itertools import pairwise
 
@@ -91,10 +92,11 @@ class _Crew:
 
     @classmethod
     def idle(cls, most: int) -> list[_Helper]:
-        """At most `most` idle helpers, acquired."""
+        """At most `most` idle helpers, acquired. There are fewer if Python refuses new threads, as at its end."""
         if len(cls.helpers) < most:
-            with cls.lock:
-                cls.helpers += tuple([_Helper() for _ in range(most - len(cls.helpers))])
+            with cls.lock, suppress(RuntimeError):
+                while len(cls.helpers) < most:
+                    cls.helpers += (_Helper(),)
         return [helper for helper in cls.helpers[:most] if helper.free.acquire(blocking=False)]
 
     @classmethod
@@ -132,7 +134,7 @@ def in_parts(work: Work, length: int, cost: float) -> None:
     context, which also holds NumPy's settings for floating-point errors.
     """
     most = min(length, int(cost) // ENOUGH, _Crew.count) - 1
-    if most < 1:
+    if most < 1 or sys.is_finalizing():                     # helpers are daemons, which no longer run at the end
         work(0, length)
         return
     helpers = _Crew.idle(most)

@@ -29,7 +29,7 @@ def _with_number(op: Op) -> Op:
     return elementwise(op.name, kernel, domain=op.domain, x=flat)
 
 
-eq, ne = _comparison("eq", np.equal, "as given"), _comparison("ne", np.not_equal, "as given")
+eq, ne = _comparison("eq", np.equal, "promote"), _comparison("ne", np.not_equal, "promote")
 lt, le, gt, ge = [_comparison(name, ufunc, promoted(f"{name}_cpu", "c")) for name, ufunc in (
     ("lt", np.less), ("le", np.less_equal), ("gt", np.greater), ("ge", np.greater_equal))]
 WITH_NUMBER = {op: _with_number(op) for op in (eq, ne, lt, le, gt, ge)}

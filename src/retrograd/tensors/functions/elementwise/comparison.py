@@ -18,7 +18,7 @@ from ...arguments.options import check_tensor, number
 from ...recording.calls import recorded
 from ...recording.inplace import over
 from ...recording.inplace_methods import augmented
-from ...recording.operands import NUMBERS, scalar
+from ...recording.operands import NUMBERS, common, scalar
 from ...recording.out_rules import CONSTANT, ELEMENTWISE, FOUND, UNASKED, UNDERIVED, Rule, rule
 from ...recording.public import methods, public, renamed
 from ...recording.public_facts import facts_of
@@ -129,7 +129,7 @@ def copysign(call: Call, input: TensorBase, other: Any) -> TensorBase:
 def equal(input: TensorBase, other: TensorBase) -> bool:
     """Whether both tensors have the same shape and the same elements, as a bool. nan equals nothing."""
     refuse_samples("equal", input, other)
-    return bool(np.array_equal(input._array, other._array))
+    return bool(np.array_equal(*common(ops.eq, (input, other))))
 
 
 @public("isclose(Tensor input, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False)", method=True)
