@@ -13,10 +13,12 @@ import numpy as np
 
 from ..foundations.dtypes import F16, F32, F64, I64, Array, letter, refuse
 from .elementwise.elementary import widened
-from .rows import extremes, places_of_extremes, product_of_all, products, sums, sums_of_squares
+from .rows import drifts, extremes, places_of_extremes, product_of_all, products, sums, sums_of_squares
 from .sums import count, spread, total
 from .thresholds import ROWS
 
+# Over more elements, the rounding error of a mean shows in the variance, if NumPy adds one element after the other.
+_FEW = 64
 _add, _multiply, _maximum, _minimum = np.add.reduce, np.multiply.reduce, np.maximum.reduce, np.minimum.reduce
 
 
@@ -63,6 +65,10 @@ def _spread_and_mean(x: Array, axes: tuple[int, ...], keepdim: bool, correction:
     few = wide.size < ROWS and wide.dtype.kind == "f"      # fewer calls
     means = np.divide(_add(wide, axis=axes, keepdims=True) if few else sums(wide, axes, True), n, out=...)
     off = np.subtract(wide, means, out=...)
+    if n > _FEW and drifts(wide, axes):                    # the rounding error of the means would be squared
+        rest = np.divide(sums(off, axes, True), n, out=...)
+        off -= rest
+        means += rest
     if few:
         variance = _add(np.multiply(off, off, out=off), axis=axes, keepdims=keepdim, out=...)
     elif off.dtype.kind == "f":

@@ -13,12 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.dtypes import F32, F64, Array
+from ..foundations.dtypes import C64, C128, F32, F64, Array
 from .native.threads import in_parts
 from .thresholds import COMPARED_CACHED, COMPARED_ROW, ROW_SUMS, ROWS, SUMMED_ROW
 
 # How many elements are added at once, so that the rounding error stays small.
 BLOCK = 1024
+_FEW_ROWS = 64
+# The dtypes in which many elements are added that NumPy adds one after the other.
+WIDER = {F32: F64, C64: C128}
 
 
 def sums(x: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
@@ -33,12 +36,7 @@ def sums(x: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
     before, after = x.shape[:first], x.shape[axes[-1] + 1:]
     outer, inner = math.prod(before), math.prod(after)
     n = x.size // (outer * inner)
-    if inner == 1:
-        found = _sums_of_rows(x.reshape(outer, n))
-    elif outer == 1 and inner <= BLOCK and n >= inner:
-        found = _by_wide_rows(np.add, x.reshape(n, inner))
-    else:
-        return _plainly(x, axes, keepdim)
+    found = _sums_of_rows(x.reshape(outer, n)) if inner == 1 else sums_of_columns(x.reshape(outer, n, inner))
     return found.reshape((*before, *(1,) * len(axes), *after) if keepdim else (*before, *after))
 
 
@@ -55,7 +53,22 @@ def _rows_first(x: Array, axes: tuple[int, ...], keepdim: bool) -> Array:
     return found.reshape((*found.shape, *(1,) * (x.ndim - first))) if keepdim else found
 
 
+def drifts(x: Array, axes: tuple[int, ...] | None) -> bool:
+    """Whether NumPy adds along the axes one element after the other, so that rounding errors add up.
+
+    Along the last axis of rows, NumPy adds in pairs.
+    """
+    if axes is None or len(axes) == x.ndim:
+        return not x.flags.forc
+    return not x.flags.c_contiguous or axes != tuple(range(x.ndim - len(axes), x.ndim))
+
+
 def _plainly(x: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
+    """The sums by NumPy. Many elements that it adds one after the other are added in the next wider dtype."""
+    wide = WIDER.get(x.dtype) if x.size > BLOCK else None
+    if wide is not None and drifts(x, axes) and (
+            axes is None or math.prod([x.shape[axis] for axis in axes]) > BLOCK // 4):
+        return np.add.reduce(x, axis=axes, keepdims=keepdim, dtype=wide, out=...).astype(x.dtype)
     result: Array = np.add.reduce(x, axis=axes, keepdims=keepdim, out=...)
     return result
 
@@ -93,6 +106,31 @@ def _sums_of_blocks(x: Array) -> Array:
     """The sums of rows that are not long."""
     found = np.empty(len(x), x.dtype)
     in_parts(lambda start, stop: np.einsum("ij->i", x[start:stop], out=found[start:stop]), len(x), x.size * 0.1)
+    return found
+
+
+def sums_of_columns(x: Array) -> Array:
+    """The sums of a contiguous 3-d array along its axis 1. Several narrow rows are treated as one wide row."""
+    outer, n, inner = x.shape
+    together = max(min(BLOCK // inner, n), 1)
+    whole = n - n % together
+    found = _in_blocks(x[:, :whole].reshape(outer, -1, together * inner))
+    if together > 1:                                       # the last sums are so few that they can be exact
+        found = np.add.reduce(found.reshape(outer, together, inner), axis=1, dtype=F64, out=...)
+    if whole < n:
+        found += np.add.reduce(x[:, whole:], axis=1)
+    return found.astype(x.dtype, copy=False)
+
+
+def _in_blocks(x: Array) -> Array:
+    """The sums of a 3-d array along its axis 1. Blocks of rows are added first, since rounding errors add up."""
+    outer, n, width = x.shape
+    whole = n - n % _FEW_ROWS
+    if whole < 2 * _FEW_ROWS:
+        return np.add.reduce(x[0], axis=0, keepdims=True) if outer == 1 else np.add.reduce(x, axis=1)
+    parts = np.add.reduce(x[:, :whole].reshape(outer, -1, _FEW_ROWS, width), axis=2)
+    found: Array = np.add.reduce(parts, axis=1, dtype=F64)
+    found += np.add.reduce(x[:, whole:], axis=1)
     return found
 
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from ..foundations.dtypes import F16, F32, F64, I64, Array, dtype as torch_dtype
 from ..foundations.errors import noted
-from .rows import sums
-from .thresholds import ROW_SUMS
+from .rows import BLOCK, WIDER, drifts, sums
 
 _add = np.add.reduce
 
@@ -50,7 +49,7 @@ def sum_all(x: Array, dtype: np.dtype[Any] | None) -> Any:
     """The sum of all elements. Bools and ints are summed in int64, unless `dtype` is given."""
     d = x.dtype
     if dtype is None and (d is F32 or d is F64):
-        return sums(x, None, False) if x.size >= ROW_SUMS else _add(x, axis=None, out=...)
+        return sums(x, None, False) if x.size > BLOCK else _add(x, axis=None, out=...)
     return total(_add, x, None, False, dtype)
 
 
@@ -58,7 +57,7 @@ def sum_dim(x: Array, axes: tuple[int, ...], keepdim: bool, dtype: np.dtype[Any]
     """The sums over `axes`. Bools and ints are summed in int64, unless `dtype` is given."""
     d = x.dtype
     if dtype is None and (d is F32 or d is F64):
-        return sums(x, axes, keepdim) if x.size >= ROW_SUMS else _add(x, axis=axes, keepdims=keepdim, out=...)
+        return sums(x, axes, keepdim) if x.size > BLOCK else _add(x, axis=axes, keepdims=keepdim, out=...)
     return total(_add, x, axes, keepdim, dtype)
 
 
@@ -72,7 +71,10 @@ def total(reduce: Any, x: Array, axes: Any, keepdim: bool, dtype: np.dtype[Any] 
     if dtype is None:
         dtype = I64 if x.dtype.kind in "biu" else x.dtype
     x = of_kind(x, dtype)
-    result = reduce(x, axis=axes, keepdims=keepdim, dtype=F32 if dtype == F16 else dtype, out=...)
+    wide = F32 if dtype == F16 else dtype
+    if reduce is _add and x.size > BLOCK and wide in WIDER and drifts(x, axes):
+        wide = WIDER[wide]
+    result = reduce(x, axis=axes, keepdims=keepdim, dtype=wide, out=...)
     return result if result.dtype == dtype else result.astype(dtype)
 
 
@@ -80,7 +82,7 @@ def mean_all(x: Array, dtype: np.dtype[Any] | None) -> Any:
     """The mean of all elements."""
     d = x.dtype
     if dtype is None and (d is F32 or d is F64):
-        return np.asarray((sums(x, None, False) if x.size >= ROW_SUMS else _add(x, axis=None)) / x.size)
+        return np.asarray((sums(x, None, False) if x.size > BLOCK else _add(x, axis=None)) / x.size)
     return mean_dim(x, tuple(range(x.ndim)), False, dtype)
 
 

@@ -14,14 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F16, Array, refuse
+from ...foundations.dtypes import F16, F32, F64, Array, refuse
 from ..elementwise.elementary import widened
 from ..linalg.line_products import by_row
 from ..native.served import served
 from ..native.threads import blocks, in_parts
-from ..rows import extremes, sums as sums_over
+from ..rows import extremes, sums as sums_over, sums_of_columns
 from ..thresholds import ROWS, SOFTMAX_BLOCK, SOFTMAX_ROWS
 
+# So few rows of a slab are added one after the other.
+_FEW = 256
 _add, _maximum, _minimum = np.add.reduce, np.maximum.reduce, np.minimum.reduce
 _LOW, _HIGH = 1e-7, 1e7                                    # sums between these have lost no digits
 _TALLER = 1e30                                             # softmax divides by any sum from 1 up to this
@@ -48,7 +50,9 @@ def _in_pieces(work_on: Callable[..., None], dim: int, out: Array, *arrays: Any)
     whole = [a.reshape(shape) for a in (out, *arrays)]
 
     def total(x: Array) -> Any:
-        return _add(x, axis=1, keepdims=True) if ones is None else by_row(x, ones)[:, None]
+        if ones is None and length <= _FEW:
+            return _add(x, axis=1, keepdims=True)
+        return (sums_of_columns(x) if ones is None else by_row(x, ones))[:, None]
 
     def work(start: int, stop: int) -> None:
         for piece in blocks(start, stop, step):
@@ -74,6 +78,12 @@ def _large(kernel: Callable[..., Any], piece: Callable[..., Any], dim: int, *arr
     return _in_pieces(piece, dim, np.empty(like.shape, like.dtype), *arrays) if found is None else found
 
 
+def _total(x: Array, dim: int) -> Any:
+    """The sums of a small array along `dim`, which keeps size 1."""
+    many = x.ndim > 1 and x.shape[dim] > _FEW and dim % x.ndim < x.ndim - 1 and x.dtype is F32     # see `rows.drifts`
+    return _add(x, axis=dim, keepdims=True, dtype=F64 if many else None)
+
+
 def _softmax_of_piece(out: Array, x: Array, total: Callable[[Any], Any]) -> None:
     sums = total(np.exp(x, out=out))
     if not _within(sums, 1.0, _TALLER):
@@ -89,7 +99,7 @@ def softmax(x: Array, dim: int) -> Any:
     else:
         e = _shifted(wide, dim, ...)
         np.exp(e, out=e)
-        np.divide(e, _add(e, axis=dim, keepdims=True), out=e)
+        np.divide(e, _total(e, dim), out=e)
     return e if e.dtype is x.dtype else e.astype(x.dtype)
 
 
@@ -108,7 +118,7 @@ def log_softmax(x: Array, dim: int) -> Any:
         e = _large(log_softmax, _log_softmax_of_piece, dim, wide)
     else:
         e = _shifted(wide, dim, ...)
-        np.subtract(e, np.log(_add(np.exp(e), axis=dim, keepdims=True)), out=e)
+        np.subtract(e, np.log(_total(np.exp(e), dim)), out=e)
     return e if e.dtype is x.dtype else e.astype(x.dtype)
 
 
@@ -124,7 +134,7 @@ def softmax_backward(g: Array, y: Array, dim: int) -> Any:
     if not y.ndim:
         return np.multiply(g - g * y, y, out=...)
     product = g * y
-    np.subtract(g, _add(product, axis=dim, keepdims=True), out=product)
+    np.subtract(g, _total(product, dim), out=product)
     return np.multiply(product, y, out=product)
 
 
@@ -137,7 +147,7 @@ def log_softmax_backward(g: Array, y: Array, dim: int) -> Any:
     if y.size >= SOFTMAX_ROWS and y.dtype != F16 and g.dtype == y.dtype:
         return _large(log_softmax_backward, _log_softmax_backward_of_piece, dim, g, y)
     chances = np.exp(y, out=...)
-    np.multiply(chances, _add(g, axis=dim, keepdims=True) if y.ndim else g, out=chances)
+    np.multiply(chances, _total(g, dim) if y.ndim else g, out=chances)
     return np.subtract(g, chances, out=chances)
 
 
