@@ -104,7 +104,8 @@ WRONG = (
     {"persistent_workers": True}, {"shuffle": True, "sampler": [1]}, {"batch_sampler": [[1]], "drop_last": True},
     {"batch_size": None, "drop_last": True}, {"batch_size": 0}, {"batch_size": 2.5}, {"drop_last": 2},
     {"multiprocessing_context": "spawn"}, {"num_workers": 1, "multiprocessing_context": "x"},
-    {"num_workers": 1, "multiprocessing_context": 3}, {"batch_size": True}, {"timeout": 2})
+    {"num_workers": 1, "multiprocessing_context": 3}, {"batch_size": True}, {"timeout": 2},
+    {"num_workers": 1, "prefetch_factor": 0})
 CALLS = (
     lambda: RandomSampler([]), lambda: RandomSampler([1], 2), lambda: RandomSampler([1], num_samples=0),
     lambda: WeightedRandomSampler([[1.]], 1), lambda: WeightedRandomSampler([1.], 0),
@@ -116,7 +117,9 @@ CALLS = (
     lambda: random_split([1, 2], [1.5, -.5]), lambda: list(ChainDataset([[1]])), lambda: OnlyItem([1], [0]),
     lambda: default_collate([np.array(["a"])]), lambda: default_collate([object()]), lambda: default_collate([None]),
     lambda: default_collate([[1], [1, 2]]), lambda: default_collate([]),
-    lambda: default_collate([torch.ones(2), torch.ones(3)]))
+    lambda: default_collate([torch.ones(2), torch.ones(3)]),
+    lambda: default_collate([torch.eye(2).to_sparse(), torch.eye(2).to_sparse()]),
+    lambda: default_collate([torch.eye(2).to_sparse_csr(), torch.eye(2).to_sparse_csr()]))
 
 
 def main():

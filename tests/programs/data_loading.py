@@ -14,6 +14,7 @@ from torch.utils.data import (
     DistributedSampler,
     IterableDataset,
     RandomSampler,
+    Sampler,
     StackDataset,
     Subset,
     SubsetRandomSampler,
@@ -52,6 +53,17 @@ class Stream(IterableDataset):
         return 17
 
 
+class Eager(Sampler):
+    """Draws its order when a pass begins, and counts the passes."""
+
+    def __init__(self, generator):
+        self.generator, self.passes = generator, 0
+
+    def __iter__(self):
+        self.passes += 1
+        return iter(torch.randperm(6, generator=self.generator).tolist())
+
+
 def load(workers):
     """Read all datasets with this many workers."""
     torch.manual_seed(5)
@@ -70,6 +82,18 @@ def load(workers):
                             num_workers=workers)
         for _ in range(3):
             print(list(loader), next(iter(loader)))
+    for generator in (None, torch.Generator().manual_seed(1)):
+        sampler = Eager(generator)
+        loader = DataLoader(range(6), None, sampler=sampler, num_workers=workers, generator=generator,
+                            persistent_workers=workers > 0)
+        print([list(loader) for _ in range(3)], sampler.passes)
+
+
+def read_rows():
+    """Read the rows of tensors by batches of indices of all types."""
+    rows = TensorDataset(torch.arange(6.), torch.arange(12).view(6, 2))
+    for batch in ([0, 1], [-1, 2], (0, 1), {0, 1}, range(2), (i for i in (1, 2)), torch.tensor([1, 2])):
+        print(list(DataLoader(rows, batch_sampler=[batch])))
 
 
 def sample():
@@ -107,5 +131,6 @@ if __name__ == "__main__":
         load(workers)
     torch.manual_seed(6)
     print(list(DataLoader(Nested(), 5, num_workers=1, multiprocessing_context="spawn")))
+    read_rows()
     sample()
     combine()

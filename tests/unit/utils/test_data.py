@@ -44,6 +44,13 @@ class Draws(Numbers):
         return torch.rand(()).item(), random.random(), np.random.rand(), os.getpid()
 
 
+class Eager(data.Sampler[int]):
+    """Draws its order when a pass begins."""
+
+    def __iter__(self) -> Any:
+        return iter(torch.randperm(6).tolist())
+
+
 class Killed(Numbers):
     def __getitem__(self, i: int) -> int:
         if i == 4:
@@ -75,6 +82,15 @@ def test_the_order_for_a_seed_is_pytorchs_also_in_the_next_epoch() -> None:
     assert read(loader) == [[2, 4, 7, 0], [8, 9, 5, 3], [6, 1]]
 
 
+@pytest.mark.parametrize(("workers", "orders"), [
+    (0, [[2, 5, 3, 0, 1, 4], [1, 3, 5, 2, 4, 0]]), (2, [[1, 3, 5, 2, 4, 0], [3, 2, 5, 1, 4, 0]])])
+def test_a_sampler_draws_before_the_loader_does_and_again_before_the_workers_read(
+        workers: int, orders: list[list[int]]) -> None:
+    torch.manual_seed(0)
+    loader = DataLoader(Numbers(6), None, sampler=Eager(), num_workers=workers)
+    assert [list(loader) for _ in range(2)] == orders
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")              # Python's, of a fork while there are threads
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
 def test_workers_seed_each_generator_as_pytorch_does(method: str) -> None:
@@ -100,6 +116,9 @@ def test_rows_of_tensors_are_read_as_single_samples_are() -> None:
             except IndexError as error:
                 ends.append(str(error))
         assert ends[0] == ends[1]
+    for batch in ((0, 1), {0, 1}, range(2), (i for i in range(2)), torch.tensor([0, 1])):
+        loaded = DataLoader(data.TensorDataset(*tensors), batch_sampler=[batch])
+        assert [part.tolist() for part in next(iter(loaded))] == [[[0., 1.], [2., 3.]], [0, 1], [False, False]]
     weights = torch.ones(4, requires_grad=True)
     (batch,), *_ = DataLoader(data.TensorDataset(weights), batch_size=2)
     assert type(batch.grad_fn).__name__ == "StackBackward0"
@@ -215,3 +234,10 @@ def test_a_batch_of_different_sizes_names_the_samples_and_their_places(workers: 
     said = "\n".join([str(caught.value), *getattr(caught.value, "__notes__", [])])
     assert "\n  given      [3] at 0, 2; [5] at 1, 3\n" in said
     assert "\n  batch      of the dataset at 9, 10, 0, 1" in said
+
+
+def test_sparse_samples_and_workers_that_prefetch_nothing_are_refused() -> None:
+    with pytest.raises(RuntimeError, match=r"^Batches of sparse tensors are not currently supported by the default "):
+        data.default_collate([torch.eye(2).to_sparse()] * 2)
+    with pytest.raises(AssertionError, match=r"^prefetch_factor must be greater than 0 for MultiProcessingDataLoader"):
+        iter(DataLoader(Numbers(), num_workers=1, prefetch_factor=0))

@@ -25,12 +25,12 @@ class _BaseDataLoaderIter:
         if loader.pin_memory:
             warn("'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be "
                  "used.")
+        _BaseDataLoaderIter._reset(self, loader, True)       # a sampler may draw its order now, before the seed
         self._base_seed = drawn_seed(loader.generator)
         self._profile_name = f"enumerate(DataLoader)#{type(self).__name__}.__next__"
-        self._reset(loader)
 
-    def _reset(self, loader: Any) -> None:
-        """Begin a new pass."""
+    def _reset(self, loader: Any, first_iter: bool = False) -> None:
+        """Begin a new pass: the first one, or another one."""
         self._sampler_iter = iter(self._index_sampler)
         self._num_yielded = 0
         self._length_told: int | None = loader._IterableDataset_len_called
@@ -86,31 +86,29 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     """
 
     def __init__(self, loader: Any) -> None:
+        super().__init__(loader)
         count = self._num_workers = loader.num_workers
+        if not loader.prefetch_factor:
+            raise AssertionError("prefetch_factor must be greater than 0 for MultiProcessingDataLoaderIter")
         self._most = loader.prefetch_factor * count
         self._in_order, self._persistent = loader.in_order, loader.persistent_workers
-        self._crew: Crew | None = None
-        super().__init__(loader)
         tasks = (Task(loader._dataset_kind, loader.dataset, loader._auto_collation, loader.collate_fn, loader.drop_last,
                       self._base_seed, loader.worker_init_fn, i, count) for i in range(count))
         self._crew = Crew(loader.multiprocessing_context or multiprocessing, tasks, loader.timeout)
         self._workers = self._crew.processes
         weakref.finalize(self, self._crew.stop)              # also at the end of the program
-        self._ask_for_all()
+        self._reset(loader, True)
 
-    def _reset(self, loader: Any) -> None:
-        super()._reset(loader)
+    def _reset(self, loader: Any, first_iter: bool = False) -> None:
+        super()._reset(loader, first_iter)
         self._asked = self._given = 0                        # the numbers of the next batch to ask for, to give out
         self._asked_of: dict[int, int] = {}                  # the worker of each batch that was not given out
         self._arrived: dict[int, Any] = {}                   # batches that wait for earlier ones
         self._active = [True] * self._num_workers            # whether the worker's dataset has more samples
         self._load = [0] * self._num_workers
         self._turns = cycle(range(self._num_workers))
-        if self._crew is not None:
+        if not first_iter:
             self._crew.resume()
-            self._ask_for_all()
-
-    def _ask_for_all(self) -> None:
         for _ in range(self._most):
             self._ask()
 
@@ -123,7 +121,6 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         worker = self._next_worker()
         if worker is None:
             return
-        assert self._crew is not None
         self._crew.send(worker, (self._asked, indices))
         self._asked_of[self._asked] = worker
         self._load[worker] += 1
@@ -141,7 +138,6 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         while self._still_to_come():
             if self._given in self._arrived:
                 return self._give(self._given, self._arrived.pop(self._given))
-            assert self._crew is not None
             number, data = self._crew.receive([i for i, active in enumerate(self._active) if active])
             if isinstance(data, _IterableDatasetStopIteration):
                 self._active[data.worker_id] = False
@@ -181,5 +177,4 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                 "torch.utils.data.IterableDataset for examples.")
 
     def _shutdown_workers(self) -> None:
-        if self._crew is not None:
-            self._crew.stop()
+        self._crew.stop()

@@ -14,6 +14,7 @@ import numpy as np
 
 from ....foundations.dtypes import float64
 from ....foundations.errors import noted
+from ....tensors.arguments.options import strided
 from ....tensors.face.memory import as_tensor
 from ....tensors.functions.creation.creation import tensor
 from ....tensors.functions.shapes.joining import stack
@@ -118,7 +119,13 @@ def _function_for(item: Any, table: Table) -> Callable[..., Any] | None:
 
 
 def collate_tensor_fn(batch: Sequence[Tensor], *, collate_fn_map: Table | None = None) -> Tensor:
-    """The tensors of a batch, stacked along a new first dimension. Raises RuntimeError if their shapes differ."""
+    """The tensors of a batch, stacked along a new first dimension.
+
+    Raises RuntimeError if their shapes differ, or if they are sparse.
+    """
+    if batch[0].layout is not strided:
+        raise RuntimeError("Batches of sparse tensors are not currently supported by the default collate_fn; please "
+                           "provide a custom collate_fn to handle them appropriately.")
     try:
         return stack(batch, 0)
     except RuntimeError as error:

@@ -30,8 +30,9 @@ class _MapDatasetFetcher(_BaseDatasetFetcher):
         """The collated batch at these indices."""
         if not self.auto_collation:
             return self.collate_fn(self.dataset[possibly_batched_index])
-        if self._has_rows() and {*map(type, possibly_batched_index)} == {int}:
-            return [tensor[possibly_batched_index] for tensor in self.dataset.tensors]
+        batch = possibly_batched_index
+        if type(batch) is list and self._has_rows() and {*map(type, batch)} == {int}:
+            return [tensor[batch] for tensor in self.dataset.tensors]
         at_once = getattr(self.dataset, "__getitems__", None)
         samples = (at_once(possibly_batched_index) if at_once
                    else [self.dataset[index] for index in possibly_batched_index])
