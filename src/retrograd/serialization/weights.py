@@ -20,6 +20,7 @@ from ..foundations.devices import device
 from ..foundations.dtypes import Shape, complex32, dtype, float4_e2m1fn_x2
 from ..nn.parameter import Parameter
 from ..tensors.arguments.size import Size
+from ..tensors.face.legacy import TYPES
 from ..tensors.face.storage import STORAGE_TYPES, TypedStorage, UntypedStorage
 from ..tensors.tensor import Tensor
 from . import rebuilding
@@ -130,7 +131,8 @@ _STORAGES = {f"torch.{kind.__name__}": kind for kind in STORAGE_TYPES.values()}
 _TENSORS: dict[str, Any] = {"torch.Tensor": Tensor, "torch.nn.parameter.Parameter": Parameter}
 _UNTYPED = frozenset(["torch.UntypedStorage", "torch.storage.UntypedStorage"])
 _BUILT = (OrderedDict, Tensor)
-_ALWAYS = {*_CALLS, *_ELEMENTS, *_STORAGES, *_TENSORS, *_UNTYPED, "torch._tensor._rebuild_from_type_v2"}
+_VALUES = _ELEMENTS | _TENSORS | TYPES                      # what may be a part of other objects
+_ALWAYS = {*_CALLS, *_VALUES, *_STORAGES, *_UNTYPED, "torch._tensor._rebuild_from_type_v2"}
 
 
 def _refused(name: str) -> pickle.UnpicklingError:
@@ -294,15 +296,15 @@ class _Machine:
         self.stack.append(self.stored(_STORAGES.get(kind.full, UntypedStorage), key, place, count))
 
     def _value(self, item: Any) -> Any:
-        """An item as a part of another object. Of names, only element types and allowed objects are possible."""
+        """An item as a part of another object. Of names, only types and allowed objects are possible."""
         if type(item) is tuple:
             return tuple(map(self._value, item))
         if type(item) is _Mark:
             raise TypeError("a mark where an object should be")
         if type(item) is not Name:
             return item
-        if item.full in _ELEMENTS:
-            return _ELEMENTS[item.full]
+        if item.full in _VALUES:
+            return _VALUES[item.full]
         if item.full in self.allowed:
             return self.allowed[item.full]
         raise _refused(item.full)

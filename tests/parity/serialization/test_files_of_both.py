@@ -38,12 +38,14 @@ OBJECTS = {
     "net": net, "both": (net, optimizer), "state": net.state_dict(), "schedule": schedule.state_dict(),
     "views": [x, x[1:], x.T], "numpy": np.arange(3.), "parameter": nn.Parameter(torch.ones(2), requires_grad=False),
     "marked": marked, "names": [torch.float32, torch.bool, torch.device("cpu"), torch.Size([1, 2]), torch.strided],
+    "classes": [torch.Tensor, nn.Parameter, torch.FloatTensor, torch.BoolTensor],
     "functions": [nn.functional.relu, torch.tanh],
     "plain": [b"ab", {1, 2}, 10**30, 1 + 2j, None, True, OrderedDict(a=1)],
     "layers": [nn.Conv2d(1, 2, 3), nn.LSTM(2, 3), nn.MultiheadAttention(4, 2), nn.Embedding(3, 2), nn.GELU(),
                nn.TransformerEncoderLayer(4, 2, 8), nn.ParameterDict({"a": torch.ones(1)})],
     "lazy": nn.LazyLinear(3), "results": torch.max(x, 0), "empty": torch.ones(0, 2), "complex": torch.ones(2) * 1j,
-    "sparse": [torch.eye(2).to_sparse(), torch.eye(2).to_sparse_csr()],
+    "sparse": [torch.eye(2).to_sparse(), torch.eye(2).to_sparse_csr(), torch.eye(2).to_sparse_bsr((1, 2)),
+               torch.eye(2).to_sparse_bsc((2, 1)), nn.Parameter(torch.eye(2).to_sparse_csr())],
     "types": [torch.ones(2, dtype=torch.bfloat16), torch.ones(2).to(torch.float8_e5m2), torch.ones(2).to(torch.uint16)],
     "normal": torch.distributions.Normal(0., 1.)}
 

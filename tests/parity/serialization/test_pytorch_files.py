@@ -95,7 +95,9 @@ def test_training_goes_on() -> None:
 @pytest.mark.filterwarnings("ignore:Sparse")
 def test_sparse_tensors() -> None:
     a = torch.sparse_coo_tensor([[1, 0, 1], [2, 1, 2]], torch.ones(3), (2, 3))
-    saved = [a, a.coalesce(), a.to_sparse_csr(), a.to_sparse_csc(), torch.nn.Parameter(a), torch.eye(2).to_sparse(1)]
+    saved = [a, a.coalesce(), a.to_sparse_csr(), a.to_sparse_csc(), torch.nn.Parameter(a), torch.eye(2).to_sparse(1),
+             torch.eye(4).to_sparse_bsr((2, 1)), torch.eye(4).to_sparse_bsc((1, 2)),
+             torch.nn.Parameter(a.to_sparse_csr())]
     for ours, theirs in zip(through(saved), saved, strict=True):
         assert str(ours) == str(theirs)
 

@@ -118,6 +118,9 @@ class tensortype:
     def __ror__(self, other: Any) -> Any:
         return _UNION[other, self]
 
+    def __reduce__(self) -> str:
+        return self.__name__
+
     def __repr__(self) -> str:
         return f"<class 'torch.{self.__name__}'>"
 
@@ -126,3 +129,7 @@ HalfTensor, BFloat16Tensor = map(tensortype, (dtypes.float16, dtypes.bfloat16))
 FloatTensor, DoubleTensor = map(tensortype, (dtypes.float32, dtypes.float64))
 CharTensor, ShortTensor, IntTensor = map(tensortype, (dtypes.int8, dtypes.int16, dtypes.int32))
 LongTensor, ByteTensor, BoolTensor = map(tensortype, (dtypes.int64, dtypes.uint8, dtypes.bool_))
+# The old types by their names.
+TYPES = {f"torch.{kind.__name__}": kind for kind in (
+    HalfTensor, BFloat16Tensor, FloatTensor, DoubleTensor, CharTensor, ShortTensor, IntTensor, LongTensor, ByteTensor,
+    BoolTensor)}

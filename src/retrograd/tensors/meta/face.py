@@ -12,6 +12,7 @@ import numpy as np
 from ...foundations.devices import META, DeviceLike, device as Device, on_meta
 from ...foundations.dtypes import Array, Shape, default_floating, dtype as torch_dtype
 from ...foundations.modes import local
+from ...foundations.names import reached
 from ...graph.versions import writing
 from ...kernels.layout import empty_strided, steps
 from ...kernels.meta import MetaArray, without_memory
@@ -140,6 +141,7 @@ def _parts(tensor: Any) -> tuple[Any, Any, Any, Any]:
 def rebuilt(kind: Any, shape: tuple[int, ...], dtype: torch_dtype, strides: Shape, requires_grad: bool,
             state: dict[str, Any]) -> Any:
     """A meta tensor from its pickle."""
+    reached("tensors.meta.public")                       # the pickle may be all that this process knows of such tensors
     tensor = leaf_of(kind, without_memory(shape, element_type("tensor", dtype), strides), requires_grad)
     vars(tensor).update(state)
     return tensor

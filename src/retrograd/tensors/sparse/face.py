@@ -10,7 +10,7 @@ import math
 from functools import partial
 from typing import Any
 
-from ...foundations.names import PACKAGE
+from ...foundations.names import PACKAGE, reached
 from ...graph.versions import count
 from ...kernels.sparse.arrays import Blocks, Coo, SparseLike, unsupported
 from ...ops.framework import Op
@@ -20,7 +20,7 @@ from ..face.other_arrays import OtherArrayMethods, derived
 from ..face.printing import sparse_text
 from ..face.subclassing import leaf_of
 from ..recording.overriding import flat
-from ..state.base import plain_class
+from ..state.base import plain, plain_class
 from ..state.dispatch import DISPATCH, UNHANDLED
 from .names import AS_THEY_ARE, aten_name
 from .recording import TABLE, record, write
@@ -100,11 +100,12 @@ class SparseMethods(OtherArrayMethods):
         return copied(self._array)
 
     def __copy__(self) -> Any:
-        this: Any = self
-        return leaf_of(plain_class(type(self)), this.detach()._array)
+        return rebuilt(*self.__reduce_ex__(None)[1])
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return rebuilt, (plain_class(type(self)), type(self._array), parts_of(self._array), dict(vars(self)))
+        this: Any = self
+        return rebuilt, (plain_class(type(self)), type(self._array), parts_of(self._array), this.requires_grad,
+                         dict(vars(self)))
 
 
 def parts_of(array: Any) -> tuple[Any, ...]:
@@ -119,9 +120,19 @@ def copied(array: Blocks) -> Any:
     return type(array)(*copy.deepcopy(parts_of(array)))
 
 
-def rebuilt(kind: type[Any], array_kind: type[Any], parts: tuple[Any, ...], state: dict[str, Any]) -> Any:
-    """A sparse tensor from its pickle, which requires no grad, as in PyTorch."""
-    tensor = leaf_of(kind, array_kind(*parts))
+def rebuilt(kind: type[Any], array_kind: type[Any], parts: tuple[Any, ...], requires_grad: bool, state: dict[str, Any]
+            ) -> Any:
+    """A sparse tensor from its pickle. As in PyTorch, a COO tensor requires no grad unless it is a parameter, and a
+    tensor of another layout depends on values that require grad.
+    """
+    reached("tensors.sparse.public")                     # the pickle may be all that this process knows of such tensors
+    array = array_kind(*parts)
+    if requires_grad and kind is DISPATCH.tensor and not isinstance(array, Coo):
+        tensor = TABLE["sparse_compressed_tensor"](
+            plain(array.compressed), plain(array.plain), leaf_of(kind, array.values, True), array.shape,
+            layout=layout_of(array))
+    else:
+        tensor = leaf_of(kind, array, requires_grad and getattr(kind, "_is_param", False))
     vars(tensor).update(state)
     return tensor
 
