@@ -88,6 +88,13 @@ def window(owner: Array, shape: Shape, dtype: np.dtype[Any], offset: int, stride
     return np.ndarray(shape, dtype, owner if owner.flags.c_contiguous else owner.T, offset, strides)
 
 
+def by_strides(x: Array, shape: Shape, strides: Shape | list[int]) -> Array:
+    """The memory of `x` by other strides, in bytes, which NumPy does not check."""
+    if x.itemsize == 1:                                     # NumPy has no name for `float8_e5m2`
+        return np.lib.stride_tricks.as_strided(x.view(np.uint8), shape, strides).view(x.dtype)
+    return np.lib.stride_tricks.as_strided(x, shape, strides)
+
+
 def strided(x: Array, shape: Shape, strides: Shape, start: int = 0) -> Array:
     """The memory of `x` by other strides (in elements), `start` elements after the first element of `x`.
 
@@ -114,7 +121,7 @@ def strided(x: Array, shape: Shape, strides: Shape, start: int = 0) -> Array:
 def within(x: Array, shape: Shape, by: Sequence[int]) -> Array:
     """Elements of `x` by other strides, in bytes. One element of memory stands for all elements of a meta tensor."""
     if owner_of(x).size == 1 and any([n > 1 and step for n, step in zip(x.shape, x.strides)]):
-        return np.lib.stride_tricks.as_strided(x, shape, by)
+        return by_strides(x, shape, by)
     return strided(x, shape, tuple([step // x.itemsize for step in by]))
 
 
@@ -150,13 +157,13 @@ def _by_stride_tricks(x: Array, owner: Array, shape: Shape, strides: Shape, star
             raise ValueError("strides lead out of the memory")
         if start:
             first = spanned(owner)[address(x) + start - low:][:x.itemsize].view(x.dtype)
-    return np.lib.stride_tricks.as_strided(first, shape, strides)
+    return by_strides(first, shape, strides)
 
 
 def empty_strided(shape: Shape, strides: Shape, dtype: np.dtype[Any]) -> Array:
     """New memory of a shape, laid out by strides in elements."""
     if 0 in shape:
-        return np.lib.stride_tricks.as_strided(np.empty(0, dtype), shape, [n * dtype.itemsize for n in strides])
+        return by_strides(np.empty(0, dtype), shape, [n * dtype.itemsize for n in strides])
     memory = np.empty(1 + sum([(n - 1) * stride for n, stride in zip(shape, strides)]), dtype)
     return np.ndarray(shape, dtype, memory, 0, tuple([n * dtype.itemsize for n in strides]))
 

@@ -14,7 +14,7 @@ import numpy as np
 from ..foundations.dtypes import Array, Shape
 from ..foundations.errors import noted
 from .kinds import Geometry
-from .layout import address, broadcast_strides, by_falling_strides, dense, row_by_row, steps
+from .layout import address, broadcast_strides, by_falling_strides, by_strides, dense, row_by_row, steps
 from .shape import common_shape
 
 # Stand-ins up to this size have memory of their own. The others repeat one element.
@@ -64,7 +64,7 @@ def without_memory(shape: Shape, dtype: Any, strides: Shape | None = None) -> Me
     lie = row_by_row(shape) if strides is None else strides
     base = np.empty(1, dtype)
     last = 0 if 0 in shape else 1 + sum([(n - 1) * step for n, step in zip(shape, lie)])
-    like = np.lib.stride_tricks.as_strided(base, shape, [step * base.itemsize for step in lie])
+    like = by_strides(base, shape, [step * base.itemsize for step in lie])
     return MetaArray(like, base, last * base.itemsize)
 
 
@@ -112,9 +112,9 @@ def elementwise(arrays: Sequence[Any], dtype: Any) -> MetaArray:
 def strided(x: MetaArray, shape: Shape, strides: Shape, start: int) -> MetaArray:
     """The view of `x` by other strides. As in PyTorch, it may leave the memory, since nobody reads it."""
     size = x.itemsize
-    whole = np.lib.stride_tricks.as_strided(x.base, (max(1, x.offset + start + 1),), (size,))
+    whole = by_strides(x.base, (max(1, x.offset + start + 1),), (size,))
     first = whole[x.offset + start:]
-    return x.seen(np.lib.stride_tricks.as_strided(first, shape, [s * size for s in strides]))
+    return x.seen(by_strides(first, shape, [s * size for s in strides]))
 
 
 # Operators whose kernels would take long, and whose shapes follow from those of their arguments

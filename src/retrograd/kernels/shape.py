@@ -15,7 +15,7 @@ import numpy as np
 from ..foundations.dtypes import Array, Shape
 from ..foundations.errors import noted
 from .elementwise.choosing import where
-from .layout import address, empty_as, empty_strided, owner_of, row_by_row, steps, strided, window, within
+from .layout import address, by_strides, empty_as, empty_strided, owner_of, row_by_row, steps, strided, window, within
 from .thresholds import TRIANGLE_MASK_KEPT
 
 
@@ -44,7 +44,7 @@ def by_steps(x: Array, shape: Shape, by: Shape) -> Any:
     if owner.flags.forc and x.size:
         out = window(owner, shape, x.dtype, address(x) - address(owner), by)
     else:
-        out = np.lib.stride_tricks.as_strided(x, shape, by)
+        out = by_strides(x, shape, by)
     if not x.flags.writeable:
         out.flags.writeable = False
     return out

@@ -24,7 +24,7 @@ def _rebuild_tensor(storage: TypedStorage, storage_offset: int, size: Shape, str
     """A tensor on the memory of a typed storage, from an element on, with these sizes and strides."""
     if storage.untyped().device.type == "meta":
         return _rebuild_meta_tensor_no_storage(storage.dtype, size, stride, False)
-    tensor: Any = empty(0, dtype=storage.dtype)
+    tensor: Any = empty(0, dtype=storage.dtype, device="cpu")
     tensor.set_(storage.untyped(), storage_offset, tuple(size), tuple(stride))
     return tensor  # type: ignore[no-any-return]
 

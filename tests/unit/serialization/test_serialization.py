@@ -304,6 +304,16 @@ def test_options_of_pickles(tmp_path: Path) -> None:
         torch.load(path, None, pickle, weights_only=True)
 
 
+def test_a_default_device_leaves_what_is_loaded_where_it_was() -> None:
+    model = torch.nn.Linear(1, 1)
+    file = io.BytesIO(saved({**model.state_dict(), "half": torch.ones(2, dtype=torch.float16)}))
+    with torch.device("meta"):
+        loaded = torch.load(file)
+        assert torch.ones(1).is_meta
+    assert loaded["weight"].item() == model.weight.item()
+    assert loaded["half"].tolist() == [1, 1]
+
+
 def test_a_function_says_where_a_storage_goes() -> None:
     places = []
 

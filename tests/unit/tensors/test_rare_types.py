@@ -274,3 +274,14 @@ def test_a_rule_of_a_narrow_type_computes_in_single_precision() -> None:
     torch.nn.functional.prelu(g, slope).backward(g)
     assert slope.grad is not None
     assert slope.grad.tolist() == [3008.0]                     # a sum in bfloat16 stops at 256
+
+
+@needs("ml_dtypes")
+@pytest.mark.parametrize("name", ["bfloat16", *EIGHT_BITS])
+def test_rare_types_without_memory(name: str) -> None:
+    x = torch.ones(2, 3).to(getattr(torch, name))
+    file = io.BytesIO()
+    torch.save(x.t(), file)
+    file.seek(0)
+    for y in (x.to("meta").t(), torch.empty(2, 3, dtype=x.dtype, device="meta").t(), torch.load(file, "meta")):
+        assert (y.is_meta, y.dtype, y.shape, y.stride()) == (True, x.dtype, (3, 2), (1, 3))
