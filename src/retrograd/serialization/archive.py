@@ -33,15 +33,57 @@ def opened(f: Any, mode: str) -> AbstractContextManager[Any]:
         raise noted(
             TypeError("string argument expected, got 'memoryview'") if mode == "wb" else
             AssertionError("Expected bytes, got str"), instead=f"open the file in binary mode, '{mode}'")
-    if mode == "wb" and not hasattr(f, "write"):
+    if mode == "rb":
+        _check_seekable(f)
+        return nullcontext(f if isinstance(f, io.IOBase) else _Read(f))
+    if not hasattr(f, "write"):
         raise noted(
             AttributeError("expected 'f' to be string, path, or a file-like object with a 'write' attribute"),
             given=type(f).__name__)
-    if mode == "rb" and not (hasattr(f, "seek") and hasattr(f, "read")):
-        raise AttributeError(f"'{type(f).__name__}' object has no attribute 'seek'. You can only torch.load from a "
-                             "file that is seekable. Please pre-load the data into a buffer like io.BytesIO and try to "
-                             "load from it instead.")
-    return nullcontext(f)
+    return nullcontext(f if isinstance(f, _SEEKABLE) else _Written(f))
+
+
+def _check_seekable(f: Any) -> None:
+    """Raise the error of a file that cannot be read at any place, with PyTorch's advice."""
+    try:
+        f.seek(f.tell())
+    except (io.UnsupportedOperation, AttributeError) as error:
+        if "seek" not in str(error) and "tell" not in str(error):
+            raise
+        raise type(error)(f"{error}. You can only torch.load from a file that is seekable. Please pre-load the data "
+                          "into a buffer like io.BytesIO and try to load from it instead.") from None
+
+
+# The files in which `zipfile` may go back to a header.
+_SEEKABLE = io.BytesIO, io.BufferedWriter, io.BufferedRandom, io.FileIO
+
+
+class _Written:
+    """A program's file object that is written from its position on, as a stream. A compressed file is one."""
+
+    def __init__(self, file: Any) -> None:
+        self.file, self.flush = file, file.flush
+
+    def write(self, data: Any) -> int:
+        """Write bytes. Returns their number, whatever the file returns."""
+        self.file.write(data)
+        return len(data)
+
+
+class _Read:
+    """A program's file object that has `read`, `seek` and `tell`, as `zipfile` needs it."""
+
+    def __init__(self, file: Any) -> None:
+        self.read, self.tell, self._seek = file.read, file.tell, file.seek
+
+    def seek(self, place: int, whence: int = os.SEEK_SET) -> int:
+        """Go to a place. Returns the position, whatever the file returns."""
+        self._seek(place, whence)
+        return self.tell()  # type: ignore[no-any-return]
+
+    def seekable(self) -> bool:
+        """True."""
+        return True
 
 
 def write(f: Any, pickled: bytes, storages: Iterable[UntypedStorage]) -> None:

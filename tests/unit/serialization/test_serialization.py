@@ -6,6 +6,7 @@ import io
 import pickle
 import zipfile
 from collections import Counter, OrderedDict, namedtuple
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -252,6 +253,46 @@ def test_there_is_nothing_behind_the_object() -> None:
     torch.load(file)
     with pytest.raises(EOFError):
         torch.load(file)
+
+
+@pytest.mark.parametrize("module", ["gzip", "bz2", "lzma"])
+def test_compressed_files(module: str, tmp_path: Path) -> None:
+    compression = import_module(module)
+    with compression.open(tmp_path / "file", "wb") as file:
+        file.write(b"before")
+        torch.save([torch.arange(100.), 1], file)
+    with compression.open(tmp_path / "file") as file:
+        file.seek(6)
+        found = torch.load(file)
+    assert torch.equal(found[0], torch.arange(100.))
+    assert found[1] == 1
+
+
+def test_files_of_programs_have_few_methods() -> None:
+    class Written:
+        content = b""
+
+        def write(self, data: Any) -> None:
+            self.content += bytes(data)
+
+        def flush(self) -> None:
+            pass
+
+    class Read:
+        def __init__(self, content: bytes) -> None:
+            file = io.BytesIO(content)
+            self.read, self.tell, self._seek = file.read, file.tell, file.seek
+
+        def seek(self, *place: int) -> None:
+            self._seek(*place)
+
+    written = Written()
+    torch.save(torch.arange(3), written)
+    assert torch.load(Read(written.content)).tolist() == [0, 1, 2]
+    assert torch.serialization.get_unsafe_globals_in_checkpoint(Read(written.content)) == []
+    del Read.seek
+    with pytest.raises(AttributeError, match=r"^'Read' object has no attribute 'seek'. You can only torch.load"):
+        torch.load(Read(written.content))
 
 
 def test_what_is_no_file() -> None:
