@@ -25,6 +25,7 @@ from torch.utils.data import (
     get_worker_info,
     random_split,
 )
+from torch.utils.data._utils.collate import default_collate_fn_map
 
 Point = namedtuple("Point", "x y")
 
@@ -94,6 +95,12 @@ def read_rows():
     rows = TensorDataset(torch.arange(6.), torch.arange(12).view(6, 2))
     for batch in ([0, 1], [-1, 2], (0, 1), {0, 1}, range(2), (i for i in (1, 2)), torch.tensor([1, 2])):
         print(list(DataLoader(rows, batch_sampler=[batch])))
+    usual = default_collate_fn_map[torch.Tensor]
+    default_collate_fn_map[torch.Tensor] = lambda batch, *, collate_fn_map=None: torch.stack(batch) * 100
+    print(list(DataLoader(rows, batch_size=3)))
+    default_collate_fn_map[torch.Tensor] = usual
+    rows.__getitems__ = lambda indices: [rows[index] for index in indices[::-1]]
+    print(list(DataLoader(rows, batch_size=3)))
 
 
 def sample():

@@ -22,6 +22,7 @@ from comparing.programs import OURS, printed
 from needing import on_unix
 from retrograd.utils import data
 from retrograd.utils.data import DataLoader, Dataset, IterableDataset
+from retrograd.utils.data._utils.collate import default_collate_fn_map
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
 
@@ -119,6 +120,13 @@ def test_rows_of_tensors_are_read_as_single_samples_are() -> None:
     for batch in ((0, 1), {0, 1}, range(2), (i for i in range(2)), torch.tensor([0, 1])):
         loaded = DataLoader(data.TensorDataset(*tensors), batch_sampler=[batch])
         assert [part.tolist() for part in next(iter(loaded))] == [[[0., 1.], [2., 3.]], [0, 1], [False, False]]
+    rows = data.TensorDataset(tensors[1])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(default_collate_fn_map, torch.Tensor, lambda batch, **options: torch.stack(batch) * 100)
+        assert next(iter(DataLoader(rows, batch_size=3)))[0].tolist() == [0, 100, 200]
+        patch.undo()
+        patch.setattr(rows, "__getitems__", lambda indices: [rows[index] for index in indices[::-1]], raising=False)
+        assert next(iter(DataLoader(rows, batch_size=3)))[0].tolist() == [2, 1, 0]
     weights = torch.ones(4, requires_grad=True)
     (batch,), *_ = DataLoader(data.TensorDataset(weights), batch_size=2)
     assert type(batch.grad_fn).__name__ == "StackBackward0"

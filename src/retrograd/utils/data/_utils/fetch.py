@@ -8,7 +8,7 @@ from typing import Any
 from ....foundations.errors import noted
 from ....tensors.tensor import Tensor
 from ..dataset import TensorDataset
-from .collate import default_collate
+from .collate import collate_tensor_fn, default_collate, default_collate_fn_map
 
 
 class _BaseDatasetFetcher:
@@ -45,7 +45,8 @@ class _MapDatasetFetcher(_BaseDatasetFetcher):
     def _has_rows(self) -> bool:
         """Whether a batch is the rows of tensors, which one indexing of each tensor gives without single samples."""
         dataset = self.dataset
-        return type(dataset) is TensorDataset and self.collate_fn is default_collate and not any(
+        usual = self.collate_fn is default_collate and default_collate_fn_map.get(Tensor) is collate_tensor_fn
+        return usual and type(dataset) is TensorDataset and "__getitems__" not in vars(dataset) and not any(
             [type(tensor) is not Tensor or tensor.requires_grad for tensor in dataset.tensors])
 
 
