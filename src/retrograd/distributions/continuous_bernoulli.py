@@ -13,7 +13,7 @@ from retrograd.nn.functional import binary_cross_entropy_with_logits
 from . import constraints
 from .chances import _Chances, batch_of, given
 from .exp_family import ExponentialFamily
-from .utils import broadcast_all, clamp_probs
+from .utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs
 
 __all__ = ["ContinuousBernoulli"]
 
@@ -45,6 +45,11 @@ class ContinuousBernoulli(_Chances, ExponentialFamily):
             self.logits = parameter
         self._lims = lims
         super().__init__(batch_of(parameter, value), validate_args=validate_args)
+
+    @lazy_property
+    def probs(self) -> Tensor:
+        """The parameter of the density, between 0 and 1, and neither of them."""
+        return clamp_probs(logits_to_probs(self.logits, is_binary=True))
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
         new = self._get_checked_instance(ContinuousBernoulli, _instance)
@@ -122,7 +127,7 @@ class ContinuousBernoulli(_Chances, ExponentialFamily):
 
     @property
     def _natural_params(self) -> tuple[Tensor, ...]:
-        return (torch.logit(self.probs),)
+        return (self.logits,)
 
     def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
         (x,) = natural_params

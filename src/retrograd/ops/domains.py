@@ -85,3 +85,8 @@ def float_or_double(name: str) -> Domain:
         return chosen(dtype, dtypes)
 
     return domain
+
+
+def first(dtype: np.dtype[Any], dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:
+    """The type of the first operand."""
+    return dtypes[0]

@@ -323,3 +323,14 @@ RECORDED = {
 def test_recorded_samples(line: str) -> None:
     torch.manual_seed(5)
     np.testing.assert_allclose(made(line).sample((2,)).flatten().tolist(), RECORDED[line], rtol=2e-6)
+
+
+def test_continuous_bernoulli_of_large_log_odds() -> None:
+    logits = torch.tensor([20.0, -110.0, 3.0], requires_grad=True)
+    d = dist.ContinuousBernoulli(logits=logits)
+    close(d.mean, torch.tensor([0.9373, 0.0627, 0.7191]), 1e-4)
+    close(d.entropy(), torch.tensor([-1.7690, -1.7690, -0.3069]), 1e-4)
+    log_prob = d.log_prob(torch.tensor(0.3))
+    close(log_prob, torch.tensor([-11.2310, -30.2310, -0.9503]), 1e-4)
+    (slope,) = torch.autograd.grad(log_prob.sum(), logits)
+    close(slope, torch.tensor([-0.7, 0.3, -0.4191]), 1e-4)

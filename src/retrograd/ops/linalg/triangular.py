@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels.linalg import solving, triangular as kernels
+from ..domains import first
 from ..framework import Op, operator
 from .adjoints import above_diagonal, adjoint, below_diagonal, in_sum, lower_part, turned, upper_part
 
@@ -29,7 +30,7 @@ def _read(x: Any, upper: bool, unitriangular: bool) -> Any:
 
 
 solve_triangular: Op = operator("linalg_solve_triangular", kernels.triangular_system, layout="columns", tensors=2,
-                                complex="adjoint", domain="promote", a=_by_matrix, b=_by_right_side)
+                                complex="adjoint", domain=first, a=_by_matrix, b=_by_right_side)
 
 
 def _legacy_b(g: Any, a: Any, upper: bool, transpose: bool, unitriangular: bool) -> Any:

@@ -91,6 +91,17 @@ def test_triangular_systems(stack: tuple[int, ...], n: int, dtype: str) -> None:
         close(unit @ L.solve_triangular(x, b, upper=upper, unitriangular=True), b, 1e-7)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.complex64, torch.complex128])
+def test_solutions_have_the_type_of_the_triangle(dtype: torch.dtype) -> None:
+    a = torch.tensor([[2.0, 0.0], [1.0, 4.0]], dtype=dtype, requires_grad=True)
+    for other in (torch.float32, torch.float64):
+        b = torch.tensor([[1.0], [3.0]], dtype=other, requires_grad=True)
+        x = L.solve_triangular(a, b, upper=False)
+        assert (x.dtype, x.tolist()) == (dtype, [[0.5], [0.625]])
+        by_a, by_b = torch.autograd.grad(x.real.sum(), (a, b))
+        assert (by_a.dtype, by_b.dtype, by_b.tolist()) == (dtype, other, [[0.375], [0.25]])
+
+
 @square
 def test_systems(stack: tuple[int, ...], n: int, dtype: str) -> None:
     x, b = normal(*stack, n, n, dtype=dtype), normal(*stack, n, 2, dtype=dtype)

@@ -82,7 +82,7 @@ def linalg_solve_triangular(input: TensorBase, B: TensorBase, *, upper: bool, le
     """The X with A @ X = B, or X @ A = B if `left` is False, for triangular matrices A, `upper` or lower.
 
     The other triangle is not read. With `unitriangular` the diagonal is not read either and counts as ones. A zero on
-    the diagonal gives infinities, not an error.
+    the diagonal gives infinities, not an error. X has the dtype of A.
     """
     name = "linalg.solve_triangular"
     a, b = checks.matrices(name, input, square=True), checks.matrices(name, B, "B")
