@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..autograd.grad_mode import no_grad
-from ..foundations.dtypes import F32, Array, dtype as torch_dtype, promote_types
+from ..foundations.dtypes import F32, I64, Array, dtype as torch_dtype, promote_types, uint16, uint32, uint64
 from ..foundations.errors import warn
+from ..serialization.sparse import parts_of
+from ..tensors.arguments.options import strided
 from ..tensors.face.memory import as_tensor
 from ..tensors.functions.elementwise.comparison import isclose
 from ..tensors.state.base import TensorBase
@@ -25,6 +27,12 @@ Message = str | Callable[[str], str] | None
 _TOLERANCES = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7),
                "complex64": (1.3e-6, 1e-5), "complex128": (1e-7, 1e-7)}
 _OLD_TOLERANCES = {"float16": (1e-3, 1e-3), "float32": (1e-4, 1e-5)}
+# How messages name the sparse layouts, and the tensors that they consist of.
+_KINDS = {"sparse_coo": "COO", "sparse_csr": "CSR", "sparse_csc": "CSC", "sparse_bsr": "BSR", "sparse_bsc": "BSC"}
+_BY_ROWS, _BY_COLUMNS = ("crow_indices", "col_indices", "values"), ("ccol_indices", "row_indices", "values")
+_PARTS = {"sparse_coo": ("indices", "values"), "sparse_csr": _BY_ROWS, "sparse_bsr": _BY_ROWS,
+          "sparse_csc": _BY_COLUMNS, "sparse_bsc": _BY_COLUMNS}
+_UNSIGNED = uint16, uint32, uint64                            # compared with other types as int64
 
 
 class _Mismatch(AssertionError):
@@ -180,21 +188,68 @@ def _of_numbers(actual: Any, expected: Any, options: _Options) -> str:
 
 
 def _of_tensors(actual: TensorBase, expected: TensorBase, options: _Options) -> str:
-    """The message for two tensors that are not close, or ''."""
-    asked = (("shape", True), ("layout", options.check_layout), ("device", options.check_device),
+    """The message for two tensors that are not close, or ''. Tensors on the device `meta` have no values to compare."""
+    alike = actual.layout is expected.layout
+    asked = (("shape", True), ("layout", options.check_layout),
+             ("stride", options.check_stride and alike and actual.layout is strided), ("device", options.check_device),
              ("dtype", options.check_dtype))
     for attribute, wanted in asked:
-        first, second = getattr(actual, attribute), getattr(expected, attribute)
-        if wanted and first != second:
-            return f"The values for attribute '{attribute}' do not match: {first} != {second}."
-    if options.check_stride and actual.stride() != expected.stride():
-        return f"The values for attribute 'stride()' do not match: {actual.stride()} != {expected.stride()}."
-    rtol, atol = options.tolerances(actual.dtype.name, expected.dtype.name)
-    common = torch_dtype.of[promote_types(actual._array.dtype, expected._array.dtype)]
-    actual, expected = actual.to(common), expected.to(common)
-    matches = isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=options.equal_nan)._array
+        if wanted:
+            first, second = getattr(actual, attribute), getattr(expected, attribute)
+            name = attribute
+            if attribute == "stride":
+                first, second, name = first(), second(), "stride()"
+            if first != second:
+                return f"The values for attribute '{name}' do not match: {first} != {second}."
+    if actual.is_meta or expected.is_meta:
+        return ""
+    tolerances = options.tolerances(actual.dtype.name, expected.dtype.name)
+    if actual.dtype is not expected.dtype:
+        common = torch_dtype.of[promote_types(*[I64 if x.dtype in _UNSIGNED else x._array.dtype
+                                                for x in (actual, expected)])]
+        actual, expected = actual.to(common), expected.to(common)
+    if not alike:
+        actual, expected = [x if x.layout is strided else x.to_dense() for x in (actual, expected)]
+    if actual.layout is not strided:
+        return _of_sparse(actual, expected, tolerances, options.equal_nan)
+    return _of_values(actual, expected, tolerances, options.equal_nan)
+
+
+def _of_sparse(actual: Any, expected: Any, tolerances: tuple[float, float], equal_nan: bool) -> str:
+    """The message for two sparse tensors of one layout and dtype that are not close, or ''. Indices must be equal."""
+    kind = _KINDS[actual.layout.name]
+    if actual.is_sparse and actual.sparse_dim() != expected.sparse_dim():
+        return ("The number of sparse dimensions in sparse COO tensors does not match: "
+                f"{actual.sparse_dim()} != {expected.sparse_dim()}")
+    if actual._nnz() != expected._nnz():
+        return (f"The number of specified values in sparse {kind} tensors does not match: {actual._nnz()} != "
+                f"{expected._nnz()}")
+    for first, second, name in zip(parts_of(actual), parts_of(expected), _PARTS[actual.layout.name], strict=True):
+        if name == "values":
+            difference = _of_values(first, second, tolerances, equal_nan)
+        else:
+            difference = _of_values(first.long(), second.long(), (0, 0), equal_nan)
+        if difference:
+            return difference.replace("Tensor-likes", f"Sparse {kind} {name}", 1)
+    return ""
+
+
+def _of_values(actual: TensorBase, expected: TensorBase, tolerances: tuple[float, float], equal_nan: bool) -> str:
+    """The message for two dense tensors of one shape and dtype that are not close, or ''."""
+    rtol, atol = tolerances
+    single_bytes = actual.dtype.is_floating_point and actual.dtype.itemsize == 1
+    if single_bytes:
+        if rtol or atol:
+            raise _Mismatch(f"Rtol={rtol} and atol={atol} are not supported for bitwise comparison of low dimensional "
+                            "floats. Please use rtol=0.0 and atol=0.0.", "")
+        actual, expected = actual.float(), expected.float()
+    matches = isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan)._array
     if matches.all():
         return ""
+    if single_bytes and matches.ndim:
+        place = tuple(int(at[0]) for at in np.nonzero(~matches))
+        return (f"Tensor-likes are not 'equal'!\n\n{_mismatched(matches)}\nThe first mismatched element is at index "
+                f"{place}.")
     with np.errstate(all="ignore"):
         return _difference(actual._array, expected._array, matches, rtol, atol)
 
@@ -211,14 +266,17 @@ def _difference(actual: Array, expected: Array, matches: Array, rtol: float, ato
     if actual.ndim == 0:
         return _of_scalars(actual.item(), expected.item(), absolute.item(), relative.item(), rtol, atol)
     absolute[matches] = relative[matches] = 0
-    missed = matches.size - np.count_nonzero(matches)
-    lines = [f"Tensor-likes are not {_word(rtol, atol)}!", "",
-             f"Mismatched elements: {missed} / {matches.size} ({missed / matches.size:.1%})"]
+    lines = [f"Tensor-likes are not {_word(rtol, atol)}!", "", _mismatched(matches)]
     for name, found, allowed in (("absolute", absolute, atol), ("relative", relative, rtol)):
         place = np.unravel_index(np.argmax(found), found.shape)
         lines.append(f"Greatest {name} difference: {found[place].item()} at index {tuple(map(int, place))}"
                      f"{_allowed(allowed, rtol, atol)}")
     return "\n".join(lines)
+
+
+def _mismatched(matches: Array) -> str:
+    missed = matches.size - np.count_nonzero(matches)
+    return f"Mismatched elements: {missed} / {matches.size} ({missed / matches.size:.1%})"
 
 
 def _of_scalars(actual: Any, expected: Any, absolute: Any, relative: Any, rtol: float, atol: float) -> str:

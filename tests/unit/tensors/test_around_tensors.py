@@ -27,6 +27,11 @@ def test_classes_say_where_programs_know_them_from() -> None:
     (torch.ones(2), torch.zeros(2), "Greatest relative difference: inf at index (0,) (up to 1.3e-06 allowed)"),
     (torch.ones(2), torch.ones(2).double(), "attribute 'dtype' do not match: torch.float32 != torch.float64."),
     (torch.ones(2), torch.ones(3), "attribute 'shape' do not match: torch.Size([2]) != torch.Size([3])."),
+    (torch.eye(2).to_sparse(), torch.eye(2), "attribute 'layout' do not match: torch.sparse_coo != torch.strided."),
+    (torch.eye(2).to_sparse(), 2 * torch.eye(2).to_sparse(), "Sparse COO values are not close!\n\nMismatched"),
+    (torch.eye(2).to_sparse_csc(), torch.eye(2).flip(0).to_sparse_csc(), "Sparse CSC row_indices are not equal!"),
+    (torch.eye(2).to_sparse_bsr((1, 1)), torch.ones(2, 2).to_sparse_bsr((1, 1)), "BSR tensors does not match: 2"),
+    (torch.ones(2, device="meta"), torch.ones(2), "attribute 'device' do not match: meta != cpu."),
     (torch.arange(3), torch.arange(3) + 1, "Mismatched elements: 3 / 3 (100.0%)"),
     ({"a": [1, 2.0]}, {"a": [1, 2.5]}, "The failure occurred for item ['a'][1]"),
     (1, 2, "Scalars are not equal!"),
@@ -46,6 +51,9 @@ def test_what_is_close() -> None:
     assert_close(third, torch.tensor([0.33333333]))
     assert_close([third, None, {"n": np.ones(2)}], (third * (1 + 1e-7), None, {"n": np.ones(2)}))
     assert_close(torch.tensor([float("nan")]), torch.tensor([float("nan")]), equal_nan=True)
+    assert_close([torch.eye(2).to_sparse(), torch.ones(2, device="meta")],
+                 [torch.eye(2).to_sparse() * (1 + 1e-7), torch.zeros(2, device="meta")])
+    assert_close(torch.eye(2).to_sparse_csr(), torch.eye(2).to_sparse(), check_layout=False)
     with pytest.raises(TypeError, match="No comparison pair was able to handle inputs of type"):
         assert_close(third, [0.5])
     with pytest.raises(ValueError, match="Both 'rtol' and 'atol' must be either specified or omitted"):
