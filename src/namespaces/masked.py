@@ -30,16 +30,20 @@ def _mask_of(input: Tensor, mask: Tensor) -> Any:
 
 
 def _kept(input: Tensor, mask: Any, dtype: torch_dtype | None, otherwise: Any) -> Any:
-    """The input in another dtype, with the number `otherwise` where the mask is False."""
+    """The input in another dtype, with a number where the mask is False: `otherwise`, or what it returns for the dtype.
+    """
     x = input if dtype is None else input.to(dtype)
-    return x if mask is None else where(_mask_of(x, mask), x, full((), otherwise, dtype=x.dtype))
+    if mask is None:
+        return x
+    number = otherwise(x.dtype) if callable(otherwise) else otherwise
+    return where(_mask_of(x, mask), x, full((), number, dtype=x.dtype))
 
 
 def _dims(dim: Any, ndim: int) -> tuple[int, ...]:
-    """The dimensions as numbers from 0, in rising order. Raises RuntimeError if one is named twice, IndexError if there
-    is none of that number.
+    """The dimensions as numbers from 0, in rising order; all of them if none is named. Raises RuntimeError if one is
+    named twice, IndexError if there is none of that number.
     """
-    if dim is None:
+    if dim is None or dim == ():
         return tuple(range(ndim))
     size, found = max(ndim, 1), set[int]()
     for d in (dim,) if isinstance(dim, int) else dim:
@@ -49,6 +53,11 @@ def _dims(dim: Any, ndim: int) -> tuple[int, ...]:
             raise RuntimeError(f"dim={d % size} appears multiple times in the list of dims")
         found.add(d % size)
     return tuple(sorted(found)) if ndim else ()
+
+
+def _axis(dim: Any, ndim: int) -> int:
+    """The first of the dimensions."""
+    return (*_dims(dim, ndim), 0)[0]
 
 
 def _summed_type(input: Tensor, dtype: torch_dtype | None) -> Any:
@@ -99,28 +108,28 @@ def prod(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype:
 def amax(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: torch_dtype | None = None,
          mask: Tensor | None = None) -> Tensor:
     """The greatest of the elements where the mask is True; -inf, or the least integer, if there are none."""
-    x = _kept(input, mask, dtype, _least(dtype or input.dtype))
+    x = _kept(input, mask, dtype, _least)
     return x.amax(_dims(dim, x.ndim), bool(keepdim))  # type: ignore[no-any-return]
 
 
 def amin(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: torch_dtype | None = None,
          mask: Tensor | None = None) -> Tensor:
     """The least of the elements where the mask is True; inf, or the greatest integer, if there are none."""
-    x = _kept(input, mask, dtype, _greatest(dtype or input.dtype))
+    x = _kept(input, mask, dtype, _greatest)
     return x.amin(_dims(dim, x.ndim), bool(keepdim))  # type: ignore[no-any-return]
 
 
 def argmax(input: Any, dim: int | None = None, *, keepdim: bool | None = False, dtype: torch_dtype | None = None,
            mask: Tensor | None = None) -> Tensor:
     """The index of the greatest element where the mask is True, in the dtype of the input or in `dtype`."""
-    x = _kept(input, mask, dtype, _least(dtype or input.dtype))
+    x = _kept(input, mask, dtype, _least)
     return x.argmax(dim, bool(keepdim)).to(x.dtype)  # type: ignore[no-any-return]
 
 
 def argmin(input: Any, dim: int | None = None, *, keepdim: bool | None = False, dtype: torch_dtype | None = None,
            mask: Tensor | None = None) -> Tensor:
     """The index of the least element where the mask is True, in the dtype of the input or in `dtype`."""
-    x = _kept(input, mask, dtype, _greatest(dtype or input.dtype))
+    x = _kept(input, mask, dtype, _greatest)
     return x.argmin(dim, bool(keepdim)).to(x.dtype)  # type: ignore[no-any-return]
 
 
@@ -174,24 +183,20 @@ def norm(input: Any, ord: float | None = 2.0, dim: Any = None, *, keepdim: bool 
 def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: torch_dtype | None = None,
            mask: Tensor | None = None) -> Tensor:
     """The median of the elements where the mask is True; NaN if there are none."""
-    x = input if dtype is None else input.to(dtype)
+    x, axis = input if dtype is None else input.to(dtype), _axis(dim, input.ndim)
     if not x.dtype.is_floating_point:
-        if mask is not None and not bool(_mask_of(x, mask).any(dim).all()):
+        if mask is not None and not bool(_mask_of(x, mask).any(axis).all()):
             raise ValueError("masked median expects no fully masked out rows if dtype is not floating point")
-        values = _kept(x.double(), mask, None, float("nan")).nanmedian(dim, keepdim).values
+        values = _kept(x.double(), mask, None, float("nan")).nanmedian(axis, keepdim).values
         return values.to(x.dtype)  # type: ignore[no-any-return]
-    if mask is None:
-        return x.nanmedian(dim, keepdim).values  # type: ignore[no-any-return]
-    if bool(x.isnan().any()):
-        raise ValueError("masked median expects no NaN in the input")
-    return _kept(x, mask, None, float("nan")).nanmedian(dim, keepdim).values  # type: ignore[no-any-return]
+    return _kept(x, mask, None, float("nan")).nanmedian(axis, keepdim).values  # type: ignore[no-any-return]
 
 
 def logsumexp(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: torch_dtype | None = None,
               mask: Any = None) -> Tensor:
     """The logarithm of the sum of exponentials of the elements where the mask is True."""
     target = dtype or input.dtype
-    x = _kept(input, mask, dtype, _least(target))
+    x = _kept(input, mask, dtype, -_INF if target.is_complex else _least)
     return x.logsumexp(_dims(dim, x.ndim), keepdim).to(target)  # type: ignore[no-any-return]
 
 
@@ -207,17 +212,17 @@ def logaddexp(input: Any, other: Any, *, dtype: torch_dtype | None = None, input
 def cumsum(input: Tensor, dim: int, *, dtype: torch_dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The running sum, without the elements where the mask is False."""
     target = _summed_type(input, dtype)
-    return _kept(input, mask, target, 0).cumsum(dim, dtype=target)  # type: ignore[no-any-return]
+    return _kept(input, mask, target, 0).cumsum(_axis(dim, input.ndim), dtype=target)  # type: ignore[no-any-return]
 
 
 def cumprod(input: Tensor, dim: int, *, dtype: torch_dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The running product, without the elements where the mask is False."""
     target = _summed_type(input, dtype)
-    return _kept(input, mask, target, 1).cumprod(dim, dtype=target)  # type: ignore[no-any-return]
+    return _kept(input, mask, target, 1).cumprod(_axis(dim, input.ndim), dtype=target)  # type: ignore[no-any-return]
 
 
 def _normalizing(function: Callable[..., Any], input: Any, dim: int, dtype: Any, mask: Any) -> Any:
-    return function(_kept(input, mask, dtype, -_INF), dim)
+    return function(_kept(input, mask, dtype, -_INF), _axis(dim, input.ndim))
 
 
 def softmax(input: Any, dim: int, *, dtype: torch_dtype | None = None, mask: Any = None) -> Tensor:
@@ -237,7 +242,7 @@ def log_softmax(input: Any, dim: int, *, dtype: torch_dtype | None = None, mask:
 
 def softmin(input: Any, dim: int, *, dtype: torch_dtype | None = None, mask: Any = None) -> Tensor:
     """The softmax of the negative elements."""
-    return _softmax(-_kept(input, mask, dtype, _INF), dim)
+    return _softmax(-_kept(input, mask, dtype, _INF), _axis(dim, input.ndim))
 
 
 def normalize(input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: torch_dtype | None = None,

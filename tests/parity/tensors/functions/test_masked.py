@@ -24,7 +24,8 @@ def _call(torch: Any, name: str, data: Any, mask: Any, dtype: str, dim: Any, **o
     if x.requires_grad and out.requires_grad:
         out.nan_to_num(0, 0, 0).sum().backward()
     grad = None if x.grad is None else x.grad.tolist()
-    return out.detach().double().tolist(), str(out.dtype).split(".")[-1], tuple(out.shape), grad
+    wide = torch.complex128 if out.is_complex() else torch.float64
+    return out.detach().to(wide).tolist(), str(out.dtype).split(".")[-1], tuple(out.shape), grad
 
 
 def _compare(name: str, mask: Any, dtype: str, dim: Any, **options: Any) -> None:
@@ -49,15 +50,18 @@ def test_reductions(name: str, mask: Any) -> None:
         for dim in (None, 0, 1, -1) if name != "median" else (0, 1, -1):
             _compare(name, mask, dtype, dim)
             _compare(name, mask, dtype, dim, keepdim=True)
-    if not name.startswith(("arg", "median")):
-        _compare(name, mask, "float32", (0, 1))
+    if not name.startswith("arg"):
+        for dim in ((0, 1), ()):
+            _compare(name, mask, "float32", dim)
+    if name in ("sum", "prod", "mean", "amax", "amin", "logsumexp"):
+        _compare(name, mask, "complex64", 1)
 
 
 @pytest.mark.parametrize("mask", _MASKS)
 @pytest.mark.parametrize("name", _SAME_SHAPE)
 def test_results_of_the_shape_of_the_input(name: str, mask: Any) -> None:
     for dtype in ("float32", "float64"):
-        for dim in (0, 1, -1):
+        for dim in (0, 1, -1, (1, 0), None):
             _compare(name, mask, dtype, dim)
 
 

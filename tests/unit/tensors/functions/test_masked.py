@@ -28,6 +28,23 @@ def test_without_elements_the_result_is_nan(name: str, expected: float) -> None:
     assert found[1].isnan()
 
 
+def test_no_dims_are_all_dims() -> None:
+    x, mask = torch.tensor(_X), torch.tensor(_MASK)
+    for name, expected in (("sum", 4.0), ("prod", 3.0), ("mean", 2.0), ("amax", 3.0), ("var", 2.0)):
+        assert getattr(torch.masked, name)(x, (), mask=mask).tolist() == expected
+    assert torch.masked.cumsum(x, (1, 0)).tolist() == [[1.0, 5.0, 3.0], [5.0, 7.0, 9.0]]
+
+
+def test_complex_numbers_and_nan() -> None:
+    x = torch.tensor([[1 + 1j, 2.0], [3j, 4.0]])
+    found = torch.masked.logsumexp(x, 1, mask=torch.tensor([[True, False], [False, False]]))
+    torch.testing.assert_close(found, torch.tensor([1 + 1j, complex(-_INF, 0)]))
+    with pytest.raises(NotImplementedError, match="not implemented for 'ComplexFloat'"):
+        torch.masked.amax(x, 1)
+    y = torch.tensor([[1.0, float("nan"), 3.0], [4.0, 5.0, float("nan")]])
+    assert torch.masked.median(y, 1, mask=torch.tensor([[True, True, True], [True, True, False]])).tolist() == [1, 4]
+
+
 def test_errors() -> None:
     x = torch.tensor(_X)
     with pytest.raises(ValueError, match="Could not infer output dtype"):
