@@ -95,6 +95,13 @@ if __name__ == "__main__":
         parameter.share_memory_()
     mp.spawn(train, args=(model, 300), nprocs=2)
     print(0 <= model(torch.ones(1, 2)).item() <= 1, model.weight.is_shared())
+    pipe, rows = mp.SimpleQueue(), torch.arange(6.).view(2, 3)
+    for sent in (rows[0], rows, rows.t(), rows.t()[1:], rows[0].expand(2, 3), rows[:, ::2],
+                 torch.nn.Parameter(rows.t()), rows.bfloat16().t().share_memory_()):
+        pipe.put(sent)
+        received = pipe.get()
+        print(received, received.stride(), received.detach().clone().add_(1))
+        print(received @ sent.t())
     print(mp.get_sharing_strategy(), sorted(mp.get_all_sharing_strategies()), mp.get_start_method())
     for strategy in ("other", "file_system"):
         try:

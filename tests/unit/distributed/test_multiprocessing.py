@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
+import retrograd.multiprocessing as mp
 from comparing.programs import OURS, printed
 from needing import on_unix
 
@@ -22,6 +23,21 @@ def test_processes_share_tensors_and_say_how_they_fail() -> None:
         "ProcessExitedException process 0 terminated with signal SIGKILL process 0 terminated with signal SIGKILL 0 -9 "
         "SIGKILL"]
     assert "True True" in lines                          # the model that two processes trained
+
+
+@on_unix
+@pytest.mark.parametrize("shared", [False, True])
+def test_tensors_keep_their_layout_on_the_way(shared: bool) -> None:
+    rows, queue = torch.arange(6.0).view(2, 3), mp.SimpleQueue()
+    for sent in (torch.tensor(1.0), rows.t(), rows.t()[1:], rows[0].expand(2, 3), rows[:, ::2], rows.bfloat16().t()):
+        queue.put(sent.share_memory_() if shared else sent)
+        received = queue.get()
+        assert (received.shape, received.stride(), received.dtype) == (sent.shape, sent.stride(), sent.dtype)
+        assert received.tolist() == sent.tolist()
+        assert torch.atleast_2d(received).mm(torch.atleast_2d(sent).t()).shape[0] == torch.atleast_2d(sent).shape[0]
+        if sent.stride() != (0, 1):
+            received.zero_()
+        assert bool(sent.any()) is not shared or sent.stride() == (0, 1)
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (2, 3)])

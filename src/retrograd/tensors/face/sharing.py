@@ -11,9 +11,10 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
+from numpy.lib import array_utils
 
-from ...foundations.dtypes import Array
-from ...kernels.layout import address, owner_of, window
+from ...foundations.dtypes import Array, dtype as torch_dtype
+from ...kernels.layout import address, bytes_between, owner_of, window
 from ..recording.public import methods, public
 from ..state.base import TensorBase
 from .storage import SharedBytes, put_behind, shared_bytes, untyped_storage
@@ -86,21 +87,24 @@ def share_memory_(self: TensorBase) -> TensorBase:
 
 
 def parts(tensor: Any) -> tuple[Any, ...]:
-    """What another process needs to make the tensor: its shared memory, or its elements, and its layout."""
-    array = tensor._array
+    """What another process needs to make the tensor: its shared memory, or its elements, its dtype and its layout."""
+    array = np.asarray(tensor._array)
     start = address(array) - address(owner_of(array)) if array.size else 0
-    memory = shared_bytes(array)
-    if memory is None:
-        return (np.ascontiguousarray(array),)
-    return memory, array.shape, array.dtype.str, start, array.strides
+    memory, element = shared_bytes(array), torch_dtype.of[array.dtype]
+    if memory is not None:
+        return memory, element, array.shape, start, array.strides
+    if array.flags.c_contiguous:
+        return array, element
+    spanned = bytes_between(*array_utils.byte_bounds(array), array)
+    return spanned, element, array.shape, 0, array.strides
 
 
-def from_parts(memory: Any, *layout: Any) -> Array:
-    """The array that `parts` describes."""
+def from_parts(memory: Any, element: torch_dtype, *layout: Any) -> Array:
+    """The array that `parts` describes. Its type is the object that this process compares types with."""
     if not layout:
-        return memory  # type: ignore[no-any-return]  # the elements themselves
-    shape, dtype, start, strides = layout
-    return window(np.asarray(memory), shape, np.dtype(dtype), start, strides)
+        return memory.view(element.dtype)  # type: ignore[no-any-return]  # the elements themselves
+    shape, start, strides = layout
+    return window(np.asarray(memory), shape, element.dtype, start, strides)
 
 
 methods(is_shared)
