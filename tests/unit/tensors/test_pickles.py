@@ -40,6 +40,16 @@ def test_a_process_reads_tensors_of_a_kind_that_it_has_not_seen(given: dict[str,
 
 
 @pytest.mark.parametrize("layout", _SPARSE)
+def test_what_is_read_computes_with_others(layout: str) -> None:
+    for dtype in (torch.float32, torch.float64):
+        x = again(_SPARSE[layout].to(dtype))
+        dense = x.to_dense()
+        assert torch.mm(dense, torch.ones(2, 2, dtype=dtype)).tolist() == [[1, 1], [1, 1]]
+        if layout != "bsc":
+            assert torch.mm(x, torch.ones(2, 2, dtype=dtype)).tolist() == [[1, 1], [1, 1]]
+
+
+@pytest.mark.parametrize("layout", _SPARSE)
 @pytest.mark.parametrize("way", [again, copy.copy, through_file])
 def test_whether_sparse_tensors_require_grad(way: Any, layout: str) -> None:
     x = _SPARSE[layout]

@@ -88,13 +88,16 @@ def shallow_copy(self: TensorBase) -> TensorBase:
     return new
 
 
+def recognized(array: Array) -> Array:
+    """An array from a pickle, with the object that this process compares types with."""
+    known = torch_dtype.all.get(array.dtype.name)        # if it is rare, this process may not have used it so far
+    return array if known is not None and known.dtype in NARROW else checked_array(array)
+
+
 def _rebuilt(kind: type[Any], memory: Array, layout: tuple[Any, ...] | None, requires_grad: bool, state: Any) -> Any:
     """A tensor from its pickle. A class derived from Tensor may define `__setstate__` to take the state."""
     array = memory if layout is None else np.ndarray(layout[0], memory.dtype, memory, 0, layout[1])
-    known = torch_dtype.all.get(array.dtype.name)        # if it is rare, this process may not have used it so far
-    if known is None or known.dtype not in NARROW:
-        array = checked_array(array)
-    tensor = leaf_of(kind, array, requires_grad)
+    tensor = leaf_of(kind, recognized(array), requires_grad)
     if hasattr(kind, "__setstate__"):
         tensor.__setstate__(state)
     else:

@@ -10,12 +10,15 @@ import math
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from ...foundations.names import PACKAGE, reached
 from ...graph.versions import count
 from ...kernels.sparse.arrays import Blocks, Coo, SparseLike, unsupported
 from ...ops.framework import Op
 from ...ops.sparse import OWN
 from ..arguments import options
+from ..face.copying import recognized
 from ..face.other_arrays import OtherArrayMethods, derived
 from ..face.printing import sparse_text
 from ..face.subclassing import leaf_of
@@ -126,7 +129,7 @@ def rebuilt(kind: type[Any], array_kind: type[Any], parts: tuple[Any, ...], requ
     tensor of another layout depends on values that require grad.
     """
     reached("tensors.sparse.public")                     # the pickle may be all that this process knows of such tensors
-    array = array_kind(*parts)
+    array = array_kind(*[recognized(part) if isinstance(part, np.ndarray) else part for part in parts])
     if requires_grad and kind is DISPATCH.tensor and not isinstance(array, Coo):
         tensor = TABLE["sparse_compressed_tensor"](
             plain(array.compressed), plain(array.plain), leaf_of(kind, array.values, True), array.shape,
