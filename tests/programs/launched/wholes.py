@@ -117,4 +117,8 @@ sharded_steps()
 with implicit_replication():
     total = distribute_tensor(torch.ones(4, 2), meshes[0], [Shard(0)]) + torch.arange(8.0).view(4, 2)
 assert total.full_tensor().tolist() == torch.arange(1.0, 9.0).view(4, 2).tolist()
+by_rows, replicated = [distribute_tensor(torch.arange(8.0).view(4, 2), meshes[0], [place])
+                       for place in (Shard(0), Replicate())]
+assert torch.equal(by_rows, replicated)
+assert not by_rows.equal(replicated + 1)
 print(f"wholes by {rank}", flush=True)

@@ -80,6 +80,14 @@ def test_other_tensors_must_be_distributed(mesh: DeviceMesh) -> None:
         distributed.all_reduce(x)
 
 
+def test_equal_tensors(mesh: DeviceMesh) -> None:
+    x, y = [distribute_tensor(torch.ones(2, 3), mesh, [place]) for place in (Shard(0), Replicate())]
+    assert torch.equal(x, y)
+    assert x.equal(x)
+    assert not torch.equal(x, y * 2)
+    assert not torch.equal(x, x[:1])
+
+
 def through_a_file(value: Any) -> Any:
     file = io.BytesIO()
     torch.save(value, file)

@@ -129,7 +129,13 @@ def copysign(call: Call, input: TensorBase, other: Any) -> TensorBase:
 def equal(input: TensorBase, other: TensorBase) -> bool:
     """Whether both tensors have the same shape and the same elements, as a bool. nan equals nothing."""
     refuse_samples("equal", input, other)
-    return bool(np.array_equal(*common(ops.eq, (input, other))))
+    return bool(np.array_equal(*map(_whole, common(ops.eq, (input, other)))))
+
+
+def _whole(array: Any) -> Any:
+    """The array, or the whole of an array that lies on several processes."""
+    full = getattr(array, "full", None)
+    return array if full is None else full()
 
 
 @public("isclose(Tensor input, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False)", method=True)
