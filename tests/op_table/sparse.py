@@ -63,11 +63,25 @@ SPARSE = [
     Entry("sparse csc from dense", lambda t, x: x.to_sparse_csc() @ t.ones(4, 2, dtype=x.dtype), _MATRIX),
     Entry("sparse bsr from dense", lambda t, x: x.to_sparse_bsr((3, 2)).to_dense(), _MATRIX),
     Entry("sparse bsc from dense", lambda t, x: x.to_sparse_bsc((1, 4)).to_dense(), _MATRIX),
-    Entry("sparse blocks", lambda t, values: t.sparse_bsr_tensor([0, 1, 2], [1, 0], values.reshape(2, 1, 2)).to_dense(),
-          _VALUES),
+    Entry("sparse blocks", lambda t, values: t.sparse_bsr_tensor([0, 1, 2], [1, 0], values.reshape(2, 1, 2),
+                                                                      (2, 4)).to_dense(), _VALUES),
+    Entry("sparse blocks of columns", lambda t, values: t.sparse_bsc_tensor(
+        [0, 1, 2], [1, 0], values.reshape(2, 2, 1), (4, 2)).to_dense(), _VALUES),
+    Entry("sparse blocks mm", lambda t, values: t.sparse_bsr_tensor(
+        [0, 1, 2], [1, 0], values.reshape(2, 1, 2), (2, 4)) @ t.ones(4, 2, dtype=values.dtype), _VALUES),
+    Entry("sparse blocks without a size", lambda t, values: t.sparse_bsr_tensor(
+        [0, 1, 2], [1, 0], values.reshape(2, 1, 2)).to_dense(), _VALUES, refused=True),
     Entry("sparse masked", lambda t, x: x.sparse_mask(t.eye(3, 4).to_sparse()).to_dense(), _MATRIX),
-    Entry("sparse compressed", lambda t, values: t.sparse_csr_tensor([0, 1, 2, 4], [3, 1, 0, 1], values).to_dense(),
-          _VALUES, refused=True),
+    Entry("sparse compressed", lambda t, values: t.sparse_csr_tensor(
+        [0, 1, 2, 4], [3, 1, 0, 1], values, (3, 4)).to_dense(), _VALUES),
+    Entry("sparse compressed columns", lambda t, values: t.sparse_csc_tensor(
+        [0, 1, 2, 4], [3, 1, 0, 1], values, (4, 3)).to_dense(), _VALUES),
+    Entry("sparse compressed mm", lambda t, values, x: t.sparse_csr_tensor(
+        [0, 1, 2, 4], [3, 1, 0, 1], values, (3, 4)) @ x, (((4,), (4, 2)),)),
+    Entry("sparse compressed values", lambda t, values: t.sparse_csr_tensor(
+        [0, 1, 2, 4], [3, 1, 0, 1], values, (3, 4)).values(), _VALUES),
+    Entry("sparse compressed without a size", lambda t, values: t.sparse_csr_tensor(
+        [0, 1, 2, 4], [3, 1, 0, 1], values).to_dense(), _VALUES, refused=True),
     Entry("sparse sampled_addmm", lambda t, x, y, z: t.sparse.sampled_addmm(x.to_sparse_csr(), y, z) @ t.ones(
         4, 2, dtype=x.dtype), (((3, 4), (3, 2), (2, 4)),)),
     Entry("sparse embedding", lambda t, x: t.nn.functional.embedding(t.tensor([2, 0, 2]), _dense(x), sparse=True),

@@ -51,6 +51,26 @@ with torch.inference_mode():
     quiet = make()
 attempt(lambda: quiet.mul_(2))
 """,
+    "gradients of compressed values": """
+c, p = torch.tensor([0, 1, 3]), torch.tensor([2, 0, 1])
+for layout, size in ((torch.sparse_csr, (2, 3)), (torch.sparse_csc, (3, 2)), (torch.sparse_bsr, (2, 3)),
+                     (torch.sparse_bsc, (3, 2))):
+    in_blocks = layout in (torch.sparse_bsr, torch.sparse_bsc)
+    for use in (lambda x: x.to_dense() * torch.arange(6.).view(size), lambda x: x.values() * 2,
+                lambda x: (x * 3).to_dense(), lambda x: x @ torch.ones(size[1], 2),
+                lambda x: x.to_sparse_coo().to_dense()):
+        w = torch.tensor([3., 4, 5], requires_grad=True)
+        def differentiate():
+            x = torch.sparse_compressed_tensor(c, p, w.view(3, 1, 1) if in_blocks else w, size, layout=layout)
+            print(x.grad_fn.name(), x.requires_grad)
+            use(x).sum().backward()
+        attempt(differentiate)
+        print(w.grad)
+    def differentiate_unsized():
+        x = torch.sparse_compressed_tensor(c, p, w.view(3, 1, 1) if in_blocks else w, layout=layout)
+        x.to_dense().sum().backward()
+    attempt(differentiate_unsized)
+""",
     "gradients of values": """
 v.requires_grad_()
 a = make()

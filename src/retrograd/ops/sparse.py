@@ -27,6 +27,7 @@ from ..kernels.sparse import (
     structure,
 )
 from ..kernels.sparse.arrays import Blocks, Compressed, Coo, unsupported
+from ..kernels.sparse.compressed import compressed_pattern
 from ..kernels.sparse.coordinates import pattern
 from .basic import cast, clone, copy
 from .elementwise import arithmetic, comparison, elementary
@@ -45,19 +46,27 @@ from .tables import table
 coo_tensor: Op = linear("_sparse_coo_tensor_with_dims_and_tensors", lambda values, at, shape, coalesced: Coo(
     at, values, shape, coalesced), values=lambda g, at, shape, coalesced: taken_at(g, pattern(at, shape)),
     node="SparseCooTensorWithDimsAndTensorsBackward0")
-taken_at: Op = operator("sparse_mask", lambda x, pattern: coordinates.masked(x, pattern).values,
-                        tensors=2, x=lambda g, pattern: placed_at(g, pattern))
+taken_at: Op = operator("sparse_mask", lambda x, pattern: _taken_at(x, pattern), tensors=2,
+                        x=lambda g, pattern: placed_at(g, pattern))
 placed_at: Op = operator("_sparse_coo_tensor_with_dims_and_tensors", lambda values, pattern: pattern.with_values(
     values), tensors=2, values=lambda g, pattern: taken_at(g, pattern))
-compressed_tensor: Op = operator(
+compressed_tensor: Op = linear(
     "sparse_compressed_tensor", lambda values, outer, inner, shape, by_rows: Compressed(
         outer, inner, values, shape, by_rows),
-    values=not_differentiable("sparse_compressed_tensor"), node="NotImplemented")
-
+    values=lambda g, values_shape, outer, inner, shape, by_rows: taken_at(
+        g, compressed_pattern(Compressed, outer, inner, values_shape, shape, by_rows)))
 block_tensor: Op = linear(
     "sparse_compressed_tensor", lambda values, outer, inner, shape, by_rows: Blocks(
-        outer, inner, values, shape, by_rows), values=lambda g: block_values(g))
-block_values: Op = linear("values", lambda x: x.values, x=lambda g, x: placed_at(g, x))
+        outer, inner, values, shape, by_rows),
+    values=lambda g, values_shape, outer, inner, shape, by_rows: taken_at(
+        g, compressed_pattern(Blocks, outer, inner, values_shape, shape, by_rows)))
+# PyTorch has no derivative of the function that finds the size.
+unsized_compressed: Op = operator(
+    "sparse_compressed_tensor", compressed_tensor.kernel, values=not_differentiable("sparse_compressed_tensor"),
+    node="NotImplemented")
+unsized_blocks: Op = operator(
+    "sparse_compressed_tensor", block_tensor.kernel, values=not_differentiable("sparse_compressed_tensor"),
+    node="NotImplemented")
 to_sparse_bsr: Op = linear("to_sparse_bsr", lambda x, block: blocks.from_matrix(x, block, True), x=lambda g: dense(g))
 to_sparse_bsc: Op = linear("to_sparse_bsc", lambda x, block: blocks.from_matrix(x, block, False), x=lambda g: dense(g))
 values: Op = linear("values", lambda x: x.values, x=lambda g, x: placed_at(g, x))
@@ -188,12 +197,23 @@ widened: Op = linear("narrow_backward", lambda g, shape, dim, start: structure.w
 
 # The sparse kernels of the operators above and of the operators that dense arrays have, too
 
-OWN = (taken_at, placed_at, values, to_dense, to_dense_unmasked, masked, masked_once,
-       masked_sparse, coalesce, sparse_addmm,
-        sparse_matmul, masked_product, hspmm, sspaddmm, sampled_addmm, sparse_sum, sum_backward, softmax, log_softmax,
-        pooled, stored_exp, frobenius, narrow_copy, widened, csr_of_coo, csc_of_coo, coo_tensor, rows_gradient,
-       by_coordinates, elements_gradient, stored, to_sparse, to_sparse_csr, to_sparse_csc, compressed_tensor,
-       block_tensor, block_values, to_sparse_bsr, to_sparse_bsc)
+OWN = (taken_at, placed_at, values, unsized_compressed, unsized_blocks, to_dense, to_dense_unmasked, masked,
+       masked_once, masked_sparse, coalesce, sparse_addmm, sparse_matmul, masked_product, hspmm, sspaddmm,
+       sampled_addmm, sparse_sum, sum_backward, softmax, log_softmax, pooled, stored_exp, frobenius, narrow_copy,
+       widened, csr_of_coo, csc_of_coo, coo_tensor, rows_gradient, by_coordinates, elements_gradient, stored,
+       to_sparse, to_sparse_csr, to_sparse_csc, compressed_tensor, block_tensor, to_sparse_bsr,
+       to_sparse_bsc)
+
+
+def _taken_at(x: Any, pattern: Any) -> Any:
+    """The elements of a dense or sparse array at the places of a sparse array; of a matrix of blocks, the blocks."""
+    if isinstance(pattern, Coo):
+        return coordinates.masked(x, pattern).values
+    if type(x) is type(pattern) and x.plain is pattern.plain and x.compressed is pattern.compressed:
+        return x.values
+    if isinstance(pattern, Blocks):
+        return blocks.masked(coordinates.to_dense(x) if isinstance(x, Coo) else x, pattern).values
+    return compressed.values_at(x, pattern)
 
 
 def _cast(x: Coo, dtype: np.dtype[Any]) -> Any:
@@ -274,11 +294,11 @@ Compressed.kernels.update({
     placed_at: placed_at.kernel,
 })
 Blocks.kernels.update({
-    values: values.kernel, block_values: values.kernel, dense: blocks.to_dense, to_dense: blocks.to_dense,
+    values: values.kernel, dense: blocks.to_dense, to_dense: blocks.to_dense,
     to_dense_unmasked: blocks.to_dense, t: blocks.t, transpose: blocks.t, masked_once: blocks.masked,
     masked: blocks.masked, placed_at: placed_at.kernel, coo_of_compressed: blocks.to_coo, matrix.mm: blocks.mm,
     matrix.mv: blocks.mm, matrix.addmm: blocks.addmm, sparse_addmm: blocks.addmm, arithmetic.add: blocks.add,
-    arithmetic.mul: blocks.scaled, sum_all: lambda x, *options: np.asarray(x.values.sum()),
+    arithmetic.mul: blocks.scaled, taken_at: taken_at.kernel, sum_all: lambda x, *options: np.asarray(x.values.sum()),
 })
 # A ufunc of NumPy stands for the operator whose kernel it is.
 for _kernels, _layouts in ((Coo.kernels, "COO"), (Compressed.kernels, "CSR and CSC"), (Blocks.kernels, "BSR and BSC")):

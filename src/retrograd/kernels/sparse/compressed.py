@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import Array
+from ...foundations.dtypes import Array, Shape
 from .arrays import Compressed, Coo, SparseLike
 from .coordinates import coalesce, from_dense, to_dense as dense_of
 
@@ -90,6 +90,19 @@ def masked(x: Any, mask: Compressed) -> Compressed:
     if not mask.by_rows:
         return from_coo(found.with_values(dense[tuple(found.indices)]), False)
     return mask.with_values(dense[tuple(found.indices)].reshape(mask.values.shape))
+
+
+def values_at(x: Any, mask: Compressed) -> Array:
+    """The elements of a dense or sparse matrix at the indices of `mask`, in their order."""
+    dense = x if not isinstance(x, SparseLike) else dense_of(_coordinates(x))
+    found: Array = dense[tuple(to_coo(mask).indices)].reshape(mask.values.shape)
+    return found
+
+
+def compressed_pattern(kind: type[Compressed], outer: Array, inner: Array, values_shape: Shape, shape: Shape,
+                       by_rows: bool) -> Compressed:
+    """A matrix of a kind that has indices, and zeros for values."""
+    return kind(outer, inner, np.broadcast_to(np.float32(0), values_shape), shape, by_rows)
 
 
 def pattern_values(pattern: Compressed, product: Callable[..., Coo], *matrices: Array) -> Compressed:

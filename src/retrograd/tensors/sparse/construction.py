@@ -184,6 +184,7 @@ def sparse_compressed_tensor(compressed_indices: Any, plain_indices: Any, values
     if in_blocks and values._array.ndim < 3:
         raise RuntimeError("values must have dimensionality > sum of batch and block dimensionalities (=0 + 2) but got "
                            f"{values._array.ndim}")
+    sized = size is not None
     if size is None:
         counts = outer.shape[-1] - 1, int(inner.max()) + 1 if inner.size else 0
         if in_blocks:
@@ -196,7 +197,11 @@ def sparse_compressed_tensor(compressed_indices: Any, plain_indices: Any, values
         for refused, words in _broken(outer, inner, values._array, counted, by_rows):
             if refused:
                 raise RuntimeError(words)
-    result = record(ops.block_tensor if in_blocks else ops.compressed_tensor, values, outer, inner, shape, by_rows)
+    if sized:
+        op = ops.block_tensor if in_blocks else ops.compressed_tensor
+    else:
+        op = ops.unsized_blocks if in_blocks else ops.unsized_compressed
+    result = record(op, values, outer, inner, shape, by_rows)
     return _finished(result, device, requires_grad)
 
 
