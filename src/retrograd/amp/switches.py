@@ -10,6 +10,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
+from ..autograd.grad_mode import enable_grad, inference_mode
 from ..foundations.devices import device as Device
 from ..foundations.dtypes import F32, F64, bfloat16, dtype as torch_dtype, float16, float32, letter
 from ..foundations.errors import warn
@@ -232,7 +233,8 @@ def cast_to(target: torch_dtype, value: Any) -> Any:
             return to(value, target)
         held = state.cache.get(id(value))
         if held is None:
-            held = state.cache[id(value)] = value, to(value, target)    # the leaf too, so that its id stays valid
+            with inference_mode(False), enable_grad():               # a later call may record
+                held = state.cache[id(value)] = value, to(value, target)    # the leaf too, so that its id stays valid
         return held[1]
     if type(value) in (list, tuple):
         return type(value)([cast_to(target, part) for part in value])

@@ -93,3 +93,18 @@ def test_muon(options: dict[str, Any]) -> None:
     (ours, state), (theirs, their_state) = (stepped(t, "Muon", "float32", options) for t in (retrograd, pytorch))
     np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-6)
     assert state == their_state
+
+
+@pytest.mark.parametrize("mode", ["no_grad", "inference_mode"])
+def test_casts_that_are_kept_without_grad_mode_have_gradients_later(mode: str) -> None:
+    found = []
+    for torch in (pytorch, retrograd):
+        layer = torch.nn.Linear(2, 2)
+        with torch.autocast("cpu"):
+            with getattr(torch, mode)():
+                first = layer(torch.ones(1, 2))
+            second = layer(torch.ones(1, 2))
+        second.float().sum().backward()
+        found.append([first.requires_grad, first.is_inference(), second.requires_grad, second.is_inference(),
+                      layer.weight.grad.tolist()])
+    assert found[0] == found[1]
