@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..foundations.names import missing
 from .elementwise import ElementsOptimizer
-from .formula import check_numbers
+from .formula import ADD_TAKES_NUMBERS, check_numbers
 from .saved_numbers import later
 from .stepping import check_learning_rate
 
@@ -25,6 +25,7 @@ class Adadelta(ElementsOptimizer):
 
     writes_lines = True
     _zeros = ("square_avg", "acc_delta")
+    _rate_words = ADD_TAKES_NUMBERS
     _devices = ElementsOptimizer._devices[:-1]
 
     _later = later(capturable=False)

@@ -9,7 +9,7 @@ from ..foundations.errors import noted
 from ..foundations.names import missing
 from ..tensors.functions.creation.creation import full_like
 from .elementwise import ElementsOptimizer, Rates
-from .formula import check_numbers
+from .formula import ADDCDIV_TAKES_NUMBERS, check_numbers
 from .saved_numbers import as_float, later, scalar
 from .sparse_steps import with_values
 from .stepping import check_learning_rate, check_modes
@@ -45,6 +45,7 @@ class Adagrad(ElementsOptimizer):
                 self._begun(p, group)
 
     _zeros = ("sum",)
+    _rate_words = ADDCDIV_TAKES_NUMBERS
     _takes_sparse = True
 
     def share_memory(self) -> None:

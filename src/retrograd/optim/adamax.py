@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..foundations.names import missing
 from .elementwise import ElementsOptimizer, Rates
-from .formula import check_numbers
+from .formula import ADDCDIV_TAKES_NUMBERS, check_numbers
 from .saved_numbers import as_float, later
 from .stepping import check_betas, check_learning_rate
 
@@ -24,6 +24,7 @@ class Adamax(ElementsOptimizer):
     """
 
     _zeros = ("exp_avg", "exp_inf")
+    _rate_words = ADDCDIV_TAKES_NUMBERS
 
     _later = later(capturable=False)
     _were_floats = ("step",)

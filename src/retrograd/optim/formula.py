@@ -64,6 +64,13 @@ def parts(*tensors: Any) -> tuple[Any, ...]:
     return tuple([view_as_real(x) if x.is_complex() else x for x in tensors])
 
 
+def _has_work(group: dict[str, Any]) -> bool:
+    return any(p.grad is not None for p in group["params"])
+
+
+# The texts of errors about tensors with gradients in the place of a number.
+ADD_TAKES_NUMBERS = "add_(): argument 'alpha' must be Number, not Tensor"
+ADDCDIV_TAKES_NUMBERS = "addcdiv_(): argument 'value' must be Number, not Tensor"
 # The option that may be a tensor in all optimizers.
 _RATE = ("lr",)
 # The devices that can capture steps.
@@ -85,6 +92,8 @@ class FormulaOptimizer(Optimizer):
     _sparse_words = ""                                   # the error about sparse gradients, if it is an own one
     # Options that may be tensors with gradients, if the step is differentiable.
     _learned: tuple[str, ...] = ()
+    _rate_words = ""                                     # the error about `lr` with gradients, if the step takes none
+    _records_together = False                            # whether a differentiable step may have the option `foreach`
     # What the error about `capturable` says: PyTorch's names of the tensors, and its devices.
     _captured = "params and state_steps"
     _devices: tuple[str, ...] = CAPTURABLE
@@ -125,14 +134,23 @@ class FormulaOptimizer(Optimizer):
     def _options(self, group: dict[str, Any]) -> dict[str, Any]:
         """The options of a group for one step: numbers, except for tensors that may get gradients."""
         changed = {}
+        if group.get("differentiable") and group.get("foreach") and not self._records_together and _has_work(group):
+            raise AssertionError("_foreach ops don't support autograd")
         for name in self._learned or _RATE:
             value: Any = group.get(name)
             kind = type(value)
             if kind is float or kind is int or (kind is tuple and type(value[0]) is float):
                 continue
+            if is_learned(value) and _has_work(group):
+                self._check_learned_rate(group)
             take = without_dimensions if self._learned and group.get("differentiable") else as_float
             changed[name] = tuple(map(take, value)) if kind is tuple else take(value)
         return {**group, **changed} if changed else group
+
+    def _check_learned_rate(self, group: dict[str, Any]) -> None:
+        """Raises TypeError for a rate with gradients that a differentiable step hands on as a number."""
+        if self._rate_words and group.get("differentiable"):
+            raise TypeError(self._rate_words)
 
     def _finish(self, group: dict[str, Any], line: Any) -> None:
         """Compute what `_update` has put off to the end of a group."""

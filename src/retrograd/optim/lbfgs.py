@@ -10,7 +10,7 @@ from ..foundations.names import missing
 from ..tensors.functions.elementwise.elementary import view_as_real
 from ..tensors.functions.shapes.joining import cat
 from ..tensors.tensor import Tensor
-from .formula import parts
+from .formula import ADD_TAKES_NUMBERS, is_learned, parts
 from .optimizer import Optimizer
 from .saved_numbers import as_float
 from .stepping import check_learning_rate
@@ -129,6 +129,8 @@ class LBFGS(Optimizer):
         After the last iteration without a line search nothing is evaluated.
         """
         step = state["d"]
+        if is_learned(group["lr"]):
+            raise TypeError(ADD_TAKES_NUMBERS)
         if group["line_search_fn"] is None:
             self._add(start.t, step)
             if last:

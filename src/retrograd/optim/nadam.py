@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..foundations.names import missing
+from ..tensors.state.base import TensorBase
 from .elementwise import ElementsOptimizer, Rates
 from .formula import check_numbers
 from .saved_numbers import as_float, later, scalar
@@ -25,6 +26,7 @@ class NAdam(ElementsOptimizer):
     """
 
     _zeros = ("exp_avg", "exp_avg_sq")
+    _learned = ("lr",)
     _numbers = ("step", "mu_product")
     _captured = "params, mu_products and state_steps"
 
@@ -64,6 +66,10 @@ class NAdam(ElementsOptimizer):
         mean.lerp_(g, 1 - first)
         square.mul_(second).addcmul_(g, g, value=1 - second)
         scale = square.div(seen).sqrt().add(group["eps"])
+        if isinstance(of_gradient, TensorBase):
+            p.addcdiv_(g.mul(of_gradient), scale)
+            p.addcdiv_(mean.mul(of_mean), scale)
+            return
         p.addcdiv_(g, scale, value=of_gradient)
         # The graph keeps the mean, which the next step writes over.
         kept = mean.clone() if group["differentiable"] else mean

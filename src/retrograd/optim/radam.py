@@ -25,6 +25,7 @@ class RAdam(ElementsOptimizer):
     """
 
     _zeros = ("exp_avg", "exp_avg_sq")
+    _learned = ("lr",)
 
     _later = later(capturable=False, decoupled_weight_decay=False)
     _were_floats = ("step",)

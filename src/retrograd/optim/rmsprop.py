@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..foundations.names import missing
 from .elementwise import ElementsOptimizer
-from .formula import check_numbers
+from .formula import ADD_TAKES_NUMBERS, ADDCDIV_TAKES_NUMBERS, check_numbers
 from .saved_numbers import later
 from .stepping import check_learning_rate
 
@@ -25,6 +25,7 @@ class RMSprop(ElementsOptimizer):
     """
 
     writes_lines = True
+    _rate_words = ADDCDIV_TAKES_NUMBERS
 
     _later = later(capturable=False, momentum=0, centered=False)
     _were_floats = ("step",)
@@ -38,6 +39,11 @@ class RMSprop(ElementsOptimizer):
             "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered,
             "weight_decay": weight_decay, "capturable": capturable, "foreach": foreach, "maximize": maximize,
             "differentiable": differentiable})
+
+    def _check_learned_rate(self, group: dict[str, Any]) -> None:
+        if group["momentum"] > 0 and group["differentiable"]:
+            raise TypeError(ADD_TAKES_NUMBERS)
+        super()._check_learned_rate(group)
 
     def _names(self, p: Any, group: dict[str, Any]) -> tuple[str, ...]:
         return ("square_avg", *(["momentum_buffer"] if group["momentum"] > 0 else ()),

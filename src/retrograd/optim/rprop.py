@@ -46,6 +46,9 @@ class Rprop(ElementsOptimizer):
         lr = group["lr"]
         state["step_size"] = full_like(p, complex(lr, lr) if p.is_complex() else lr)
 
+    def _check_learned_rate(self, group: dict[str, Any]) -> None:
+        raise TypeError("full_like(): argument 'fill_value' (position 2) must be Number, not Tensor")
+
     def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: Any) -> None:
         (shrink, grow), before, size = group["etas"], state["prev"], state["step_size"]
         trend = g.mul(before)

@@ -43,6 +43,7 @@ class SGD(ElementsOptimizer):
     _numbers = ()
     _pairs = False
     _learned = ("lr", "weight_decay")
+    _records_together = True
 
     _later = later(nesterov=False, fused=False)
 

@@ -21,7 +21,8 @@ CASES: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
     ("Adam", {"eps": 1e-2}, ("weight_decay", "betas")), ("AdamW", {}, ("lr",)), ("AdamW", {"amsgrad": True}, ()),
     ("AdamW", {}, ("lr", "betas", "weight_decay")), ("RMSprop", {"momentum": 0.5}, ()), ("Adadelta", {}, ()),
     ("Rprop", {}, ()), ("Adagrad", {"weight_decay": 0.1}, ()), ("NAdam", {}, ()), ("RAdam", {}, ()), ("Adamax", {}, ()),
-    ("ASGD", {}, ())]
+    ("ASGD", {}, ()), ("NAdam", {}, ("lr",)), ("RAdam", {}, ("lr",)), ("ASGD", {}, ("lr",)),
+    ("RAdam", {"betas": (0.5, 0.6), "weight_decay": 0.1, "decoupled_weight_decay": True}, ("lr",))]
 VALUES: dict[str, Any] = {"lr": 0.1, "weight_decay": 0.2, "betas": (0.7, 0.8)}
 
 
@@ -75,7 +76,33 @@ def step_of(name: str, leaf: bool = True, **options: Any) -> Any:
     return case
 
 
+def step_with_learned_rate(name: str, differentiable: bool = True, **options: Any) -> Any:
+    def case(library: Any) -> Any:
+        p, lr = library.ones(2, requires_grad=True), library.tensor(0.1, requires_grad=True)
+        p = p.clone() if differentiable else p
+        optimizer = getattr(library.optim, name)([p], lr=lr, differentiable=differentiable, **options)
+        optimizer.step()                                     # without a gradient, nothing is refused
+        p.grad = library.ones(2)
+        optimizer.step()
+        return p
+
+    return case
+
+
+def step_of_lbfgs(library: Any) -> Any:
+    p = library.ones(2, requires_grad=True)
+
+    def closure() -> Any:
+        p.grad = p.detach() * 2
+        return (p * p).sum()
+
+    return library.optim.LBFGS([p], lr=library.tensor(0.1, requires_grad=True)).step(closure)
+
+
 REFUSED = [
+    *(step_with_learned_rate(name) for name in ("Adadelta", "Adagrad", "Adamax", "RMSprop", "Rprop")),
+    step_with_learned_rate("RMSprop", momentum=0.5), step_with_learned_rate("Rprop", differentiable=False),
+    *(step_with_learned_rate(name, foreach=True) for name in ("NAdam", "RAdam", "ASGD", "Adamax")), step_of_lbfgs,
     *(step_of(name, capturable=True, foreach=foreach) for name in ("Adam", "AdamW") for foreach in (None, True, False)),
     *(step_of(name, differentiable=True) for name in ("SGD", "Adam", "AdamW")),
     step_of("Adam", capturable=True, differentiable=True), step_of("Adam", betas=(0, 0.9)),
@@ -89,6 +116,19 @@ REFUSED = [
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_refused(case: Any) -> None:
     compare(case)
+
+
+def test_the_gradient_of_a_rate_in_the_first_step_of_nadam() -> None:
+    found = []
+    for library in LIBRARIES:
+        p = library.tensor([1.0, -2.0], dtype=library.float64, requires_grad=True).clone()
+        lr = library.tensor(0.1, dtype=library.float64, requires_grad=True)
+        optimizer = library.optim.NAdam([p], lr=lr, differentiable=True)
+        p.grad = library.tensor([0.5, 2.0], dtype=library.float64)
+        optimizer.step()
+        (p * library.tensor([1.0, 3.0])).sum().backward()
+        found.append(lr.grad.item())
+    np.testing.assert_allclose(*found, rtol=1e-6)
 
 
 def test_a_fused_step_is_not_asked_for_graphs() -> None:
