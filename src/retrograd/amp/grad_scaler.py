@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import defaultdict
 from collections.abc import Iterable
 from enum import Enum
@@ -136,9 +137,12 @@ class GradScaler:
             raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
         if state["stage"] is OptState.STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
-        inverse = self._scale.double().reciprocal().float()
-        state["found_inf_per_device"] = self._unscale_grads_(optimizer, inverse, full((), 0.0), False)
+        state["found_inf_per_device"] = self._unscale_grads_(optimizer, self._inverse(), full((), 0.0), False)
         state["stage"] = OptState.UNSCALED
+
+    def _inverse(self) -> TensorBase:
+        inverse: TensorBase = self._scale.double().reciprocal().float()
+        return inverse
 
     def _maybe_opt_step(self, optimizer: Optimizer, optimizer_state: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
         if any(found.item() for found in optimizer_state["found_inf_per_device"].values()):
@@ -158,16 +162,41 @@ class GradScaler:
         state = self._per_optimizer_states[id(optimizer)]
         if state["stage"] is OptState.STEPPED:
             raise RuntimeError("step() has already been called since the last update().")
-        if state["stage"] is OptState.READY:
-            self.unscale_(optimizer)
-        if not state["found_inf_per_device"]:
-            raise AssertionError("No inf checks were recorded for this optimizer.")
-        result = self._maybe_opt_step(optimizer, state, *args, **kwargs)
+        if getattr(optimizer, "_step_supports_amp_scaling", False):
+            result = self._step_that_unscales(optimizer, state, *args, **kwargs)
+        else:
+            fused = getattr(optimizer, "defaults", {}).get("fused")
+            if state["stage"] is OptState.READY and fused:
+                state["found_inf_per_device"] = self._unscale_grads_(optimizer, self._inverse(), full((), 0.0), True)
+            elif state["stage"] is OptState.READY:
+                self.unscale_(optimizer)
+            if not (fused or state["found_inf_per_device"]):
+                raise AssertionError("No inf checks were recorded for this optimizer.")
+            result = self._maybe_opt_step(optimizer, state, *args, **kwargs)
         state["stage"] = OptState.STEPPED
         return result
 
+    def _step_that_unscales(self, optimizer: Any, state: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        """Call the step of an optimizer that unscales gradients by itself, and leaves out steps.
+
+        The optimizer has the scale and what was found as attributes, or its step takes the scaler.
+        """
+        if "grad_scaler" in inspect.signature(optimizer.step).parameters:
+            warn("GradScaler is going to stop passing itself as a keyword argument to the passed optimizer. In the "
+                 "near future GradScaler registers `grad_scale: Tensor` and `found_inf: Tensor` to the passed "
+                 "optimizer and let the optimizer use them directly.", FutureWarning)
+            return optimizer.step(*args, **kwargs, grad_scaler=self)
+        given = getattr(optimizer, "grad_scale", None)
+        if state["stage"] is OptState.READY:
+            self._check_inf_per_device(optimizer)
+            given = self._scale * (1 if given is None else given)
+        optimizer.grad_scale, optimizer.found_inf = given, sum(state["found_inf_per_device"].values())
+        result = optimizer.step(*args, **kwargs)
+        del optimizer.grad_scale, optimizer.found_inf
+        return result
+
     def update(self, new_scale: Any = None) -> None:
-        """Change the scale by what `step` found, or set it to `new_scale`, a number or a tensor of one element."""
+        """Change the scale by what `step` found, or set it to `new_scale`, a float or a 0-d tensor."""
         if not self._enabled:
             return
         scale, tracker = self._check_scale_growth_tracker("update")
@@ -194,10 +223,12 @@ class GradScaler:
         if isinstance(new_scale, float):
             self._scale.fill_(new_scale)
             return
-        if not isinstance(new_scale, TensorBase) or new_scale.numel() != 1 or new_scale.requires_grad:
+        if new_scale.device.type != self._device or new_scale.numel() != 1 or new_scale.requires_grad:
             raise AssertionError("new_scale should be a float or a 1-element torch.cuda.FloatTensor or "
                                  "torch.FloatTensor with requires_grad=False.")
-        self._scale.copy_(new_scale.reshape(()))
+        if new_scale.ndim:
+            raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {[*new_scale.shape]}")
+        self._scale.copy_(new_scale)
 
     def _get_scale_async(self) -> Any:
         return self._scale

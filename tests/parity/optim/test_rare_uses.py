@@ -15,6 +15,12 @@ nn, S = torch.nn, torch.optim.lr_scheduler
 def shown(*values):
     print(*[f"{float(torch.as_tensor(v).detach()):.5g}" for v in values])
 
+def refused(call):
+    try:
+        call()
+    except Exception as error:
+        print(type(error).__name__, error)
+
 def made(lr=0.1, **options):
     p = nn.Parameter(torch.ones(2))
     return p, torch.optim.SGD([p], lr=lr, **options)
@@ -102,6 +108,59 @@ PROGRAMS = {
                 scaler.update()
                 print(scaler.get_scale(), table.weight.grad.to_dense().tolist())
             shown(*table.weight.flatten())
+    """,
+    "a scaler with halves and fused steps": """
+        for name in ("SGD", "Adam", "AdamW", "Adagrad"):
+            p = nn.Parameter(torch.ones(2, dtype=torch.float16))
+            optimizer = getattr(torch.optim, name)([p], lr=0.125, fused=True)
+            scaler = torch.GradScaler("cpu", init_scale=4.)
+            for factor in (1., float("inf"), 2.):
+                optimizer.zero_grad()
+                scaler.scale((p * factor).sum().float()).backward()
+                scaler.step(optimizer)
+                scaler.update()
+                print(scaler.get_scale(), p.grad.tolist(), f"{p[0].item():.2f}")
+            scaler.scale(p.sum().float()).backward()
+            refused(lambda: scaler.unscale_(optimizer))
+    """,
+    "fused steps without gradients": """
+        p, optimizer = made(fused=True)
+        scaler = torch.GradScaler("cpu", init_scale=4.)
+        scaler.scale(p.sum())
+        print(scaler.step(optimizer))
+        refused(lambda: scaler.step(optimizer))
+    """,
+    "optimizers that unscale by themselves": """
+        class Own(torch.optim.SGD):
+            _step_supports_amp_scaling = True
+
+            def step(self, closure=None):
+                print(self.grad_scale, self.found_inf, self.param_groups[0]["params"][0].grad)
+
+        class Older(Own):
+            def step(self, closure=None, grad_scaler=None):
+                grad_scaler.unscale_(self)
+                print(self.param_groups[0]["params"][0].grad)
+                return 3
+
+        for kind, explicit in ((Own, False), (Own, True), (Older, False)):
+            p = nn.Parameter(torch.ones(2))
+            optimizer, scaler = kind([p], lr=0.1), torch.GradScaler("cpu", init_scale=4.)
+            for factor in (1., float("inf")):
+                p.grad = None
+                scaler.scale((p * factor).sum()).backward()
+                if explicit:
+                    scaler.unscale_(optimizer)
+                print(scaler.step(optimizer))
+                scaler.update()
+                print(scaler.get_scale(), hasattr(optimizer, "grad_scale"))
+    """,
+    "scales of a program": """
+        for scale in (2., torch.tensor(3.), torch.tensor(3), torch.ones(1), torch.ones(1, 1), torch.ones(2), 2):
+            scaler = torch.GradScaler("cpu", init_scale=4.)
+            scaler.scale(torch.ones(1))
+            refused(lambda: scaler.update(scale))
+            print(scaler.get_scale())
     """,
 }
 
