@@ -22,10 +22,10 @@ _FLOAT32_NAMES = """
     fractional_max_pool2d_with_indices fractional_max_pool3d fractional_max_pool3d_with_indices geqrf grid_sample
     grid_sampler grid_sampler_2d grid_sampler_3d hfft hinge_embedding_loss householder_product huber_loss ifft
     ifft2 ifftn ihfft inv inv_ex inverse irfft irfft2 irfftn kl_div l1_loss lstsq lu_solve lu_unpack
-    margin_ranking_loss matrix_rank max_pool3d max_pool3d_with_indices max_unpool1d max_unpool2d max_unpool3d
-    mse_loss multi_margin_loss multilabel_margin_loss nanquantile nll_loss nll_loss_nd orgqr ormqr pinverse
-    poisson_nll_loss polar prod qr quantile rfft rfft2 rfftn smooth_l1_loss soft_margin_loss solve stft svd
-    svdvals tensorinv tensorsolve trace triangular_solve triplet_margin_loss view_as_complex
+    margin_ranking_loss matrix_rank max_pool3d max_unpool1d max_unpool2d max_unpool3d mse_loss
+    multi_margin_loss multilabel_margin_loss nanquantile nll_loss nll_loss_nd orgqr ormqr pinverse poisson_nll_loss
+    polar prod qr quantile rfft rfft2 rfftn smooth_l1_loss soft_margin_loss solve stft svd svdvals tensorinv
+    tensorsolve trace triangular_solve triplet_margin_loss view_as_complex
 """
 FLOAT32 = frozenset(_FLOAT32_NAMES.split())
 
@@ -40,5 +40,8 @@ PACKED = {name.removesuffix(".data"): name for name in BY_STATE if name.endswith
 # These are cast to float32 only if the argument at this place is a number, and no tensor.
 BESIDE_NUMBER = {"fake_quantize_per_tensor_affine": 1}
 
-# These are cast to float32 only with the options that are named: padding by copies of the input.
-COPYING = ("reflect", "replicate")
+# The modes in which `pad` is cast to float32, each with the largest number of padded dimensions for which it is.
+COPYING = {"reflect": 2, "replicate": 3}
+
+# These are cast to float32 only if the option `return_indices` at this place is False.
+WITHOUT_INDICES = {"max_pool3d": 6}

@@ -19,7 +19,7 @@ from ..tensors.recording import overriding
 from ..tensors.recording.public import public
 from ..tensors.state.base import TensorBase, stands_as_leaf
 from ..tensors.state.dispatch import DISPATCH, UNHANDLED
-from .lists import BESIDE_NUMBER, BY_STATE, COPYING, FLOAT32, LOWER, PACKED, WIDEST
+from .lists import BESIDE_NUMBER, BY_STATE, COPYING, FLOAT32, LOWER, PACKED, WIDEST, WITHOUT_INDICES
 
 
 class _State:
@@ -210,14 +210,21 @@ def _target(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> torc
         return torch_dtype.of[last._array.dtype] if isinstance(last, TensorBase) else lower
     if name in LOWER:
         return lower
-    if name in FLOAT32 or (name == "pad" and kwargs.get("mode", args[2] if len(args) > 2 else "") in COPYING):
-        return float32
+    if name in FLOAT32 or (name == "pad" and _copies(*args, **kwargs)):
+        place = WITHOUT_INDICES.get(name)
+        indices = place is not None and kwargs.get("return_indices", len(args) > place and args[place])
+        return None if indices else float32
     if name in BESIDE_NUMBER and not isinstance(args[BESIDE_NUMBER[name]], TensorBase):
         return float32
     if name in WIDEST:
         parts = args[0] if args and isinstance(args[0], (list, tuple)) else args
         return float32 if any(isinstance(x, TensorBase) and x._array.dtype is F32 for x in parts) else lower
     return None
+
+
+def _copies(input: Any = None, pad: Any = (), mode: Any = "", *others: Any, **options: Any) -> bool:
+    """Whether a call of `pad` is cast to float32."""
+    return isinstance(mode, str) and isinstance(pad, (tuple, list)) and len(pad) // 2 <= COPYING.get(mode, -1)
 
 
 def cast_to(target: torch_dtype, value: Any) -> Any:

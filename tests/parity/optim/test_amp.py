@@ -46,6 +46,26 @@ def test_types_under_autocast(entry: Entry) -> None:
         assert types(retrograd, entry, arrays, lower) == wanted
 
 
+CASES_OF_OPTIONS: list[Any] = [
+    lambda F, x: F.max_pool3d(x, 2, return_indices=True)[0], lambda F, x: F.max_pool3d(x, 2),
+    lambda F, x: F.max_pool3d(x, 2, None, 0, 1, False, True)[0], lambda F, x: F.max_pool3d_with_indices(x, 2)[0],
+    lambda F, x: F.pad(x, (1,) * 6, "reflect"), lambda F, x: F.pad(x, (1,) * 6, mode="replicate"),
+    lambda F, x: F.pad(x[0], (1,) * 4, "reflect"), lambda F, x: F.pad(x[0, 0], pad=(1, 1), mode="replicate"),
+    lambda F, x: F.pad(x, (1, 1)), lambda F, x: F.pad(x, 1, "reflect"), lambda F, x: F.pad(x, (1, 1), ["reflect"])]
+
+
+@pytest.mark.parametrize("case", CASES_OF_OPTIONS)
+def test_types_that_depend_on_options(case: Any) -> None:
+    found: list[Any] = []
+    for torch in (pytorch, retrograd):
+        with torch.autocast("cpu"):
+            try:
+                found.append(str(case(torch.nn.functional, torch.ones(1, 2, 4, 4, 4).bfloat16()).dtype))
+            except TypeError as error:
+                found.append(str(error))
+    assert found[0] == found[1]
+
+
 def trained(torch: ModuleType, scale: float) -> list[float]:
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Linear(6, 16), torch.nn.ReLU(), torch.nn.Linear(16, 3))

@@ -69,6 +69,8 @@ def pad(input: TensorBase, pad: Any, mode: str = "constant", value: Any = None) 
     if not isinstance(pad, (tuple, list)):
         raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, not {type(pad).__name__}")
     sizes = _pads(pad)
+    if not isinstance(mode, str):
+        raise TypeError(f"pad(): argument 'mode' (position 3) must be str, not {type(mode).__name__}")
     if len(sizes) % 2:
         raise noted(RuntimeError("Padding length must be divisible by 2"), given=f"the length is {len(sizes)}")
     if len(sizes) > 2 * array.ndim:
