@@ -9,12 +9,12 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..autograd.grad_mode import no_grad
 from ..foundations.errors import noted, warn
 from ..foundations.names import missing
+from ..tensors.functions.creation.creation import empty_like
 from ..tensors.functions.creation.random import randperm
+from ..tensors.functions.linalg.factorizations import linalg_qr
 from ..tensors.tensor import Tensor
 
 __all__ = [
@@ -81,7 +81,7 @@ def trunc_normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -
             low, high = (tensor.new_tensor(bound).item() for bound in (a, b))
             tensor.normal_(mean, std, generator=generator)
             while bool((outside := (tensor < low) | (tensor > high)).any()):
-                drawn = tensor.new_empty(tensor.shape).normal_(mean, std, generator=generator)
+                drawn = empty_like(tensor).normal_(mean, std, generator=generator)
                 tensor.copy_(drawn.where(outside, tensor))
             return tensor
         return _in_the_tail(tensor, mean, std, a, b, generator)
@@ -93,10 +93,13 @@ def _in_the_tail(tensor: Any, mean: float, std: float, a: float, b: float, gener
     highest = -0.5 * ((nearest - mean) / std) ** 2
     pending: Any = None
     while pending is None or bool(pending.any()):
-        drawn = tensor.new_empty(tensor.shape).uniform_(a, b, generator=generator)
-        tensor.copy_(drawn if pending is None else drawn.where(pending, tensor))
+        if pending is None:
+            drawn = tensor.uniform_(a, b, generator=generator)
+        else:
+            drawn = empty_like(tensor).uniform_(a, b, generator=generator)
+            tensor.copy_(drawn.where(pending, tensor))
         log_density = ((drawn - mean) / std) ** 2 * -0.5 - highest
-        refused = tensor.new_empty(tensor.shape).uniform_(generator=generator).log() > log_density
+        refused = empty_like(tensor).uniform_(generator=generator).log() > log_density
         pending = refused if pending is None else pending & refused
     return tensor
 
@@ -200,7 +203,8 @@ def kaiming_normal_(tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearit
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Any:
     """Fill with a matrix whose rows, or columns if there are fewer columns, are orthogonal and have length `gain`.
 
-    All dimensions but the first are joined. Raises ValueError for fewer than two dimensions.
+    All dimensions but the first are joined. Raises ValueError for fewer than two dimensions, NotImplementedError for
+    the types of 16 bits and for complex numbers.
     """
     if tensor.ndim < 2:
         raise noted(
@@ -208,11 +212,11 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Any:
     if tensor.numel() == 0 or tensor.is_meta:
         return tensor
     rows, columns = tensor.shape[0], tensor.numel() // tensor.shape[0]
-    drawn = tensor.new_empty((rows, columns)).normal_(0, 1, generator=generator).numpy()
-    q, r = np.linalg.qr(drawn.T if rows < columns else drawn)
-    q = q * np.sign(np.diag(r))
+    drawn = tensor.new_empty((rows, columns)).normal_(0, 1, generator=generator)
+    q, r = linalg_qr(drawn.t() if rows < columns else drawn)
+    q *= r.diagonal().sign()
     with no_grad():
-        tensor.view(rows, columns).copy_(tensor.new_tensor(q.T if rows < columns else q))
+        tensor.view(rows, columns).copy_(q.t() if rows < columns else q)
         return tensor.mul_(gain)
 
 

@@ -185,6 +185,22 @@ def test_initial_values(number: int, shape: tuple[int, ...]) -> None:
     compare(case)
 
 
+LAYOUTS: list[Any] = [
+    lambda t: t.zeros(3, 4).t(), lambda t: t.zeros(8, 6)[::2, ::2],
+    lambda t: t.zeros(4, 2, 3, 3).to(memory_format=t.channels_last), lambda t: t.zeros(2, 3, dtype=t.float16),
+    lambda t: t.zeros(2, 3, dtype=t.complex64)]
+
+
+@pytest.mark.parametrize("made", LAYOUTS)
+@pytest.mark.parametrize("number", [10, 11, 12])
+def test_initial_values_of_other_layouts_and_types(number: int, made: Any) -> None:
+    def case(t: Any) -> Any:
+        t.manual_seed(5)
+        return INITIAL[number](t.nn.init, made(t))
+
+    compare(case)
+
+
 @pytest.mark.parametrize("name", ["linear", "conv2d", "sigmoid", "tanh", "relu", "leaky_relu", "selu", "other"])
 def test_gains(name: str) -> None:
     same(lambda t: t.nn.init.calculate_gain(name))
