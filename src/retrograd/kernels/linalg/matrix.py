@@ -5,7 +5,7 @@ The caller has checked that the dtypes are equal.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import EllipsisType
 from typing import Any
 
@@ -71,8 +71,15 @@ def _blended(x: Array, product: Array, beta: Any, alpha: Any) -> Any:
     return product
 
 
+def _rounded_once(kernel: Callable[..., Any], x: Array, first: Array, second: Array, beta: Any, alpha: Any) -> Any:
+    """What a kernel computes of arrays of float16. The sums and the factors are float32, and the result is rounded."""
+    return kernel(x.astype(F32), first.astype(F32), second.astype(F32), beta, alpha).astype(F16)
+
+
 def addmm(x: Array, mat1: Array, mat2: Array, beta: Any, alpha: Any) -> Any:
     """beta * x + alpha * mat1 @ mat2, for matrices, or a matrix and a vector."""
+    if x.dtype is F16:
+        return _rounded_once(addmm, x, mat1, mat2, beta, alpha)
     product = mm(mat1, mat2)
     if beta == 1 and alpha == 1:
         return np.add(product, x, out=product)
@@ -81,12 +88,18 @@ def addmm(x: Array, mat1: Array, mat2: Array, beta: Any, alpha: Any) -> Any:
 
 def baddbmm(x: Array, mat1: Array, mat2: Array, beta: Any, alpha: Any) -> Any:
     """beta * x + alpha * mat1 @ mat2, for stacks of matrices."""
+    if x.dtype is F16:
+        return _rounded_once(baddbmm, x, mat1, mat2, beta, alpha)
     return _blended(x, bmm(mat1, mat2), beta, alpha)
 
 
 def addbmm(x: Array, batch1: Array, batch2: Array, beta: Any, alpha: Any) -> Any:
     """beta * x + alpha * the sum of the products of two stacks of matrices."""
     stack, rows, inner = batch1.shape
+    if x.dtype is F16 and stack:                                # PyTorch rounds after each product
+        for left, right in zip(batch1, batch2):
+            x, beta = addmm(x, left, right, beta, alpha), 1
+        return x
     left = batch1.swapaxes(0, 1).reshape(rows, stack * inner)   # the sum is one product of two long matrices
     right = batch2.reshape(stack * inner, batch2.shape[2])
     return _blended(x, left.dot(right), beta, alpha)
@@ -98,7 +111,9 @@ def addr(x: Array, vec1: Array, vec2: Array, beta: Any, alpha: Any) -> Any:
     if dtype.kind == "b":
         beta, alpha = bool(beta), bool(alpha)
     x, vec1, vec2 = (array.astype(dtype, copy=False) for array in (x, vec1, vec2))
-    return _blended(x, np.multiply(vec1[:, None], vec2, out=...), beta, alpha)
+    if alpha != 1:                                       # this product of three is rounded in PyTorch's order
+        vec1 = vec1 * (factor(int(alpha), vec1) if dtype.kind in "iu" else alpha)
+    return _blended(x, np.multiply(vec1[:, None], vec2, out=...), beta, 1)
 
 
 def trace(x: Array) -> Any:

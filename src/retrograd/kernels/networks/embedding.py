@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import Array, Shape
+from ..elementwise.elementary import widened
 from .adding_rows import add_rows
 
 SUM, MEAN, MAX = range(3)
@@ -45,7 +46,7 @@ def embedding_rows(g: Array, index: Array, padding: int, by_count: bool) -> Any:
 def renorm_rows(out: Array, index: Array, largest: float, p: float) -> Any:
     """Scale the rows that `index` selects down to the p-norm `largest`, if their norm is larger."""
     rows = np.unique(index)
-    norms = np.linalg.norm(out[rows], p, 1).astype(np.float64)
+    norms = np.linalg.norm(widened(out[rows]), p, 1).astype(out.dtype).astype(np.float64)
     long = norms > largest
     out[rows[long]] *= (largest / (norms[long] + 1e-7)).astype(out.dtype)[:, None]
     return out
