@@ -36,6 +36,25 @@ PROGRAMS = {
         attempt(lambda: U.fuse_linear_bn_eval(nn.Linear(2, 3), b))
         print(U.fuse_linear_bn_eval(nn.Linear(2, 2).eval(), nn.BatchNorm1d(1).eval()).weight.shape)
     """,
+    "limits of rare gradients": """
+        def limited(order, *grads):
+            ps = []
+            for g in grads:
+                ps.append(torch.zeros(g.shape, dtype=g.dtype, requires_grad=True)); ps[-1].grad = g
+            print(U.clip_grad_norm_(ps, 1., order), [p.grad for p in ps])
+        inf, half = float("inf"), torch.float16
+        for order in (2., 1., 3., inf, -inf, 0.):
+            limited(order, torch.tensor([1., 2.], dtype=torch.bfloat16), torch.tensor([0.25], dtype=half))
+            limited(order, torch.tensor([1e25])); limited(order, torch.tensor([1e-30]))
+            attempt(lambda: limited(order, torch.ones(2), torch.ones(0)))
+        attempt(lambda: limited(2., torch.ones(1).expand(2, 2)))
+        attempt(lambda: U.get_total_norm([torch.ones(2), torch.tensor([3])]))
+        attempt(lambda: U.get_total_norm([torch.tensor([3, 4])]))
+        p = torch.ones(2, dtype=torch.complex64, requires_grad=True); p.grad = p.detach() * 3
+        attempt(lambda: U.clip_grad_value_(p, 1.)); print(p.grad)
+        print(U.clip_grad_norm_([], 1.))
+        print(U.clip_grad_norm_((q for q in []), 1.))
+    """,
     "memory": """
         m = U.skip_init(nn.Linear, 3, 2, bias=False); print(m, torch.rand(1))
         attempt(lambda: U.skip_init(int, 3)); attempt(lambda: U.skip_init(nn.ReLU))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
+from types import GeneratorType
 from typing import Any
 
 import numpy as np
 
 from ...autograd.grad_mode import no_grad
-from ...foundations.dtypes import F32, F64, Array
+from ...foundations.dtypes import F32, F64, Array, legacy
 from ...foundations.errors import warn
 from ...foundations.modes import local
 from ...graph.versions import writing, written
@@ -19,14 +20,17 @@ from ...ops.framework import operator
 from ...tensors.functions.linalg.norms import vector_norm
 from ...tensors.functions.shapes.joining import stack
 from ...tensors.state.base import TensorBase, plain
+from ...tensors.state.writable import unlock
 from ...tensors.tensor import Tensor
 
 __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
 
 
-def _gradients(parameters: Any) -> list[Any]:
-    """The gradients that exist."""
+def _gradients(parameters: Any, may_be_empty: bool = True) -> list[Any]:
+    """The gradients that exist. An empty generator makes a warning, unless it may be empty."""
     listed: list[Any] = [parameters] if isinstance(parameters, TensorBase) else list(parameters)
+    if not listed and not may_be_empty and type(parameters) is GeneratorType:
+        warn("`parameters` is an empty generator, no gradient clipping will occur.")
     return [parameter.grad for parameter in listed if parameter.grad is not None]
 
 
@@ -34,8 +38,8 @@ def get_total_norm(tensors: Any, norm_type: float = 2.0, error_if_nonfinite: boo
                    foreach: bool | None = None) -> Tensor:
     """The norm of all elements of the tensors, as a tensor without dimensions.
 
-    Raises RuntimeError if the norm is infinite or nan and `error_if_nonfinite` is true, and NotImplementedError for a
-    sparse tensor.
+    Raises RuntimeError if the norm is infinite or nan and `error_if_nonfinite` is true, for ints, and for the infinity
+    norm of an empty tensor; NotImplementedError for a sparse tensor.
     """
     order = float(norm_type)
     listed = [tensors] if isinstance(tensors, TensorBase) else list(tensors)
@@ -62,17 +66,29 @@ def _check_finite(total: Any, order: float) -> None:
 
 def _total_norm(order: float, error_if_nonfinite: bool, *arrays: Any) -> Any:
     norms = [_norm(array.reshape(-1), order) for array in arrays]
-    total = _norm(np.array(norms), order) if norms else np.float32(0)
+    together = np.array(norms)
+    if together.dtype.kind == "O":                       # NumPy has no common type of bfloat16 and float16
+        together = together.astype(F32)
+    total = _norm(together, order) if norms else np.float32(0)
     _check_finite(total if error_if_nonfinite else 0.0, order)
     return total
 
 
 def _norm(values: Array, order: float) -> Any:
     """The norm of a vector, in the vector's real dtype."""
-    if not values.size:
-        return values.real.dtype.type(0)
-    if order == 2.0 and (values.dtype is F32 or values.dtype is F64):
+    if order == 2.0 and values.size != 1 and (values.dtype is F32 or values.dtype is F64):
         return np.sqrt(values.dot(values))               # as np.linalg.norm computes it, with fewer calls
+    if values.dtype.kind in "iub":
+        raise RuntimeError("linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+                           f"{legacy(values)}")
+    if not values.size:
+        if math.isinf(order):
+            raise RuntimeError(f"{'_foreach_norm' if order > 0 else 'linalg.vector_norm'} cannot compute the "
+                               f"{'infinity' if order > 0 else '-inf'} norm on an empty tensor because the operation "
+                               "does not have an identity")
+        return values.real.dtype.type(0)
+    if values.size == 1 and order:
+        return np.abs(values)[0]                         # the square of the number may be 0 or infinite
     wide = values.astype(np.float32) if values.dtype == np.float16 else values
     return np.linalg.norm(wide, order).astype(values.real.dtype)
 
@@ -91,7 +107,7 @@ def clip_grad_norm_(parameters: Any, max_norm: float, norm_type: float = 2.0, er
 
     Raises RuntimeError if the norm is infinite or nan and `error_if_nonfinite` is true.
     """
-    grads = _gradients(parameters)
+    grads = _gradients(parameters, may_be_empty=False)
     total = get_total_norm(grads, norm_type, error_if_nonfinite)
     _write_over(grads, _scale_into, total._array, float(max_norm))
     return total
@@ -109,9 +125,12 @@ def _write_over(grads: list[Any], into: Callable[..., None], *args: Any) -> None
         if type(grad._array) is not np.ndarray and local.thread.transform is None:
             _write_over_other(grad, into, *args)
             continue
-        writing(grad._array)
-        _clipped.write(into, grad._array, *args)
-        written(grad._array, None)
+        array = grad._array
+        if type(array) is np.ndarray and not array.flags.writeable:
+            array = unlock(array)
+        writing(array)
+        _clipped.write(into, array, *args)
+        written(array, None)
 
 
 @no_grad()
@@ -146,5 +165,11 @@ def clip_grad_norm(parameters: Any, max_norm: float, norm_type: float = 2.0, err
 
 
 def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = None) -> None:
-    """Limit every element of the gradients, in place, to [-clip_value, clip_value]."""
-    _write_over(_gradients(parameters), _clip_into, float(clip_value))
+    """Limit every element of the gradients, in place, to [-clip_value, clip_value].
+
+    Raises NotImplementedError for complex gradients.
+    """
+    grads = _gradients(parameters)
+    if any([grad.is_complex() for grad in grads]):
+        raise NotImplementedError("clamp is not supported for complex types")
+    _write_over(grads, _clip_into, float(clip_value))
