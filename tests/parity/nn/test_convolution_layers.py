@@ -107,3 +107,30 @@ def test_the_size_of_a_transposed_convolution(sizes: list[int], fits: bool) -> N
             outcomes.append(str(error))
     assert outcomes[0] == outcomes[1]
     assert isinstance(outcomes[0], tuple) == fits
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("padding", [0, 2, "same", "valid", (1, 2, 3)])
+def test_the_padding_that_programs_read(dims: int, padding: Any) -> None:
+    found = []
+    for library in (torch, retrograd):
+        kind = getattr(library.nn, f"Conv{dims}d")
+        layer = kind(2, 2, 4, padding=padding[:dims] if type(padding) is tuple else padding, padding_mode="circular")
+        layer.kept = layer._reversed_padding_repeated_twice
+        layer.padding = (7,) * dims                          # the padding of the forward pass was computed before
+        found.append((layer.kept, [*layer(library.ones(1, 2, *(9,) * dims)).shape]))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("size", [(8, 10), (1, 4, 8, 10), None, (3, 3), (1, 2, 3)])
+def test_the_output_padding_that_programs_ask_for(size: Any) -> None:
+    found: list[Any] = []
+    for library in (torch, retrograd):
+        layer = library.nn.ConvTranspose2d(3, 4, 3, padding=(1, 0), stride=2)
+        x = library.ones(1, 3, 4, 4)
+        try:
+            found.append(layer._output_padding(x, size, layer.stride, layer.padding, layer.kernel_size, 2))
+            found[-1] = found[-1], layer(x, size).shape
+        except ValueError as error:
+            found.append(str(error))
+    assert found[0] == found[1]

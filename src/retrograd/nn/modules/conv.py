@@ -50,8 +50,18 @@ class _ConvNd(Weighted):
                 raise ValueError("padding='same' is not supported for strided convolutions")
         if padding_mode not in _MODES:
             raise ValueError(f"padding_mode must be one of {set(_MODES)}, but got padding_mode='{padding_mode}'")
+        self._reversed_padding_repeated_twice = self._around()
         outer, inner = (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
         self._own((outer, inner // groups, *self.kernel_size), (out_channels,) if bias else None, device, dtype)
+
+    def _around(self) -> Sequence[int]:
+        """The numbers of elements before and after each dimension, from the last dimension to the first."""
+        if self.padding == "valid":
+            return [0] * (2 * self.dims)
+        if self.padding == "same":
+            total = [d * (k - 1) for d, k in zip(self.dilation, self.kernel_size)]
+            return [size for n in total[::-1] for size in (n // 2, n - n // 2)]
+        return tuple([n for n in self.padding[::-1] for _ in range(2)])
 
     def extra_repr(self) -> str:
         said = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
@@ -78,15 +88,6 @@ class _Forward(_ConvNd):
         self._set_up(in_channels, out_channels, kernel_size, stride, padding, dilation, 0, groups, bias, padding_mode,
                      device, dtype)
 
-    def _around(self) -> list[tuple[int, int]]:
-        """The numbers of elements before and after each dimension."""
-        if self.padding == "valid":
-            return [(0, 0)] * self.dims
-        if self.padding == "same":
-            total = [d * (k - 1) for d, k in zip(self.dilation, self.kernel_size)]
-            return [(n // 2, n - n // 2) for n in total]
-        return [(n, n) for n in repeated(self.padding, self.dims)]
-
     def forward(self, input: Tensor) -> Tensor:
         """The convolution of the input."""
         return self._conv_forward(input, self.weight, self.bias)
@@ -94,7 +95,7 @@ class _Forward(_ConvNd):
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         if self.padding_mode == "zeros":
             return self._function(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
-        input = pad(input, [size for ends in self._around()[::-1] for size in ends], self.padding_mode)
+        input = pad(input, self._reversed_padding_repeated_twice, self.padding_mode)
         return self._function(input, weight, bias, self.stride, 0, self.dilation, self.groups)
 
 
@@ -148,21 +149,26 @@ class _ConvTransposeNd(_ConvNd):
 
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """The transposed convolution of the input. `output_size` decides between sizes that are possible."""
-        extra = self.output_padding if output_size is None else self._extra(input, [*output_size])
+        extra = self._output_padding(input, output_size, self.stride, self.padding, self.kernel_size, self.dims,
+                                     self.dilation)
         return self._function(input, self.weight, self.bias, self.stride, self.padding, extra, self.groups,
                               self.dilation)
 
-    def _extra(self, input: Tensor, output_size: list[int]) -> list[int]:
+    def _output_padding(self, input: Tensor, output_size: Sequence[int] | None, stride: Sequence[int],
+                        padding: Sequence[int], kernel_size: Sequence[int], num_spatial_dims: int,
+                        dilation: Sequence[int] | None = None) -> Sequence[int]:
         """What `output_size` adds to the smallest possible size. Raises ValueError for impossible sizes."""
-        dims = self.dims
+        if output_size is None:
+            return self.output_padding
+        dims = num_spatial_dims
         others = 2 if input.ndim == dims + 2 else 1
         sizes = output_size[others:] if len(output_size) == others + dims else output_size
         if len(sizes) != dims:
             raise ValueError(f"ConvTranspose{dims}D: for {input.ndim}D input, output_size must have {dims} or "
                              f"{others + dims} elements (got {len(sizes)})")
         least = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, s, p, d, k in zip(
-            input.shape[others:], self.stride, self.padding, self.dilation, self.kernel_size)]
-        most = [n + s - 1 for n, s in zip(least, self.stride)]
+            input.shape[others:], stride, padding, dilation or [1] * dims, kernel_size)]
+        most = [n + s - 1 for n, s in zip(least, stride)]
         if any([not a <= n <= b for n, a, b in zip(sizes, least, most)]):
             raise ValueError(f"requested an output size of {sizes}, but valid sizes range from {least} to {most} (for "
                              f"an input of {input.shape[2:]})")
