@@ -118,6 +118,27 @@ PROGRAMS = {
         print(M._addindent("a\\nb", 3), relu._call_impl(torch.ones(1)), relu._wrapped_call_impl(torch.ones(1)))
         r = m._replicate_for_data_parallel(); print(r._parameters, [*r._buffers], [*r._modules], r._is_replica)
     """,
+    "assigned buffers": """
+        nn, ones = torch.nn, torch.ones(1)
+        m = nn.Linear(1, 1); m.x = 3
+        def put(name, value): setattr(m, name, value); return list(m.state_dict()), m._non_persistent_buffers_set
+        attempt(lambda: put("x", nn.Buffer(ones))); attempt(lambda: put("extra_repr", nn.Buffer(ones)))
+        attempt(lambda: put("weight", nn.Buffer(ones))); attempt(lambda: put("y", nn.Buffer(ones, persistent=False)))
+        attempt(lambda: put("y", ones)); attempt(lambda: put("y", nn.Buffer(ones))); attempt(lambda: put("y", 4))
+        class Own(nn.Module):
+            def register_buffer(self, name, tensor, persistent=True):
+                print("own", name, tensor, persistent); super().register_buffer(name, tensor, persistent)
+        class Older(nn.Module):
+            def register_buffer(self, name, tensor):
+                print("older", name, tensor); super().register_buffer(name, tensor)
+        for kind in (Own, Older):
+            m = kind(); m.register_buffer("y", ones); m.y = ones; m.y = None; m.z = nn.Buffer(ones)
+            attempt(lambda: put("u", nn.Buffer(ones, persistent=False)))
+            attempt(lambda: put("u", ones))
+        class Early(nn.Module):
+            def __init__(self): self.x = nn.Buffer(torch.ones(1))
+        attempt(Early)
+    """,
     "conversion": """
         nn = torch.nn
         b = nn.BatchNorm1d(2)

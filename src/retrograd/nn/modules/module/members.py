@@ -5,6 +5,7 @@ This module must not know how modules are called, saved or converted.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, cast
 
@@ -99,17 +100,29 @@ class Members:
                                 "(torch.nn.Module or None expected)")
             self._modules[name] = self._seen("module", name, None)
         elif isinstance(value, Buffer):
-            self._require_init("buffer")
-            own.pop(name, None)
             buffer: Any = value
-            self.register_buffer(name, buffer, buffer.persistent)
+            self._assign_buffer(name, buffer, buffer.persistent)
         elif name in own.get("_buffers", ()):
             if value is not None and not isinstance(value, Tensor):
                 raise TypeError(f"cannot assign '{type_name(value)}' as buffer '{name}' "
                                 "(torch.nn.Buffer, torch.Tensor or None expected)")
-            self._buffers[name] = self._seen("buffer", name, value)
+            if type(self).register_buffer is Members.register_buffer:
+                self._buffers[name] = self._seen("buffer", name, value)
+            else:
+                self._assign_buffer(name, value, name not in self._non_persistent_buffers_set)
         else:
             object.__setattr__(self, name, value)
+
+    def _assign_buffer(self, name: str, value: Any, persistent: bool) -> None:
+        """Register a buffer by the method of the class, which may be an older one without `persistent`."""
+        if (getattr(self.register_buffer, "__func__", None) is Members.register_buffer
+                or "persistent" in inspect.signature(self.register_buffer).parameters):
+            self.register_buffer(name, value, persistent)
+        elif persistent:
+            self.register_buffer(name, value)
+        else:
+            raise RuntimeError("Registering a non-persistent buffer on a Module subclass that implements "
+                               "register_buffer() without the persistent argument is not allowed.")
 
     def __delattr__(self, name: str) -> None:
         for kind in ("_parameters", "_buffers", "_modules"):
