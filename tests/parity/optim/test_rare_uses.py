@@ -94,6 +94,19 @@ PROGRAMS = {
                 optimizer.step()
             print(all(torch.isfinite(state).all() for state in optimizer.state[p].values()))
     """,
+    "parameters that stand twice": """
+        for name, options in (("SGD", {"momentum": 0.9, "nesterov": True}), ("Adam", {}), ("Adagrad", {}),
+                              ("RMSprop", {"momentum": 0.9}), ("Rprop", {})):
+            ps = [nn.Parameter(torch.tensor([5., 2.]) + i) for i in range(9)]
+            optimizer = getattr(torch.optim, name)(ps, lr=0.1, **options)
+            for k in range(4):
+                if k == 1:
+                    optimizer.param_groups[0]["params"] += [ps[0], ps[3]]
+                for p in ps:
+                    p.grad = torch.tensor([0.5, -1.])
+                optimizer.step()
+                shown(*ps[0], *ps[1])
+    """,
     "a scaler with sparse gradients": """
         for name in ("SGD", "SparseAdam"):
             table = nn.Embedding(5, 2, sparse=True)
