@@ -69,24 +69,32 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
     def run(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
         self._opt_called = True
         if not (self._optimizer_step_pre_hooks or self._optimizer_step_post_hooks or _global_optimizer_pre_hooks
-                or _global_optimizer_post_hooks):
+                or _global_optimizer_post_hooks) or self._stepping:
             return step(self, *args, **kwargs)
-        arguments: tuple[Any, ...] = (self, *args)
-        for hook in [*present(_global_optimizer_pre_hooks), *present(self._optimizer_step_pre_hooks)]:
-            changed = hook(self, arguments, kwargs)
-            if changed is not None:
-                if not (isinstance(changed, tuple) and len(changed) == 2):
-                    raise noted(
-                        RuntimeError(f"<function {type(self).__name__}.step at {id(step):#x}> must return None or a "
-                                     f"tuple of (new_args, new_kwargs), but got {changed}."),
-                        because="a step pre-hook returned this")
-                arguments, kwargs = changed
-        loss = step(*arguments, **kwargs)
-        for hook in [*present(self._optimizer_step_post_hooks), *present(_global_optimizer_post_hooks)]:
-            hook(self, arguments, kwargs)
-        return loss
+        self._stepping = True                        # the step of a subclass may call that of its base
+        try:
+            return _between_hooks(step, self, args, kwargs)
+        finally:
+            del self._stepping
 
     return wrapped
+
+
+def _between_hooks(step: Callable[..., Any], self: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    arguments: tuple[Any, ...] = (self, *args)
+    for hook in [*present(_global_optimizer_pre_hooks), *present(self._optimizer_step_pre_hooks)]:
+        changed = hook(self, arguments, kwargs)
+        if changed is not None:
+            if not (isinstance(changed, tuple) and len(changed) == 2):
+                raise noted(
+                    RuntimeError(f"<function {type(self).__name__}.step at {id(step):#x}> must return None or a "
+                                 f"tuple of (new_args, new_kwargs), but got {changed}."),
+                    because="a step pre-hook returned this")
+            arguments, kwargs = changed
+    loss = step(*arguments, **kwargs)
+    for hook in [*present(self._optimizer_step_post_hooks), *present(_global_optimizer_post_hooks)]:
+        hook(self, arguments, kwargs)
+    return loss
 
 
 # The attributes that hold an optimizer's hooks.
@@ -110,6 +118,7 @@ class Optimizer:
     OptimizerPostHook: TypeAlias = Callable[["Optimizer", tuple[Any, ...], dict[str, Any]], None]
 
     _opt_called = False
+    _stepping = False                                        # whether a step runs between its hooks
     _followed = False                                        # whether a schedule was made for this optimizer
     # The function by which a program had replaced `step` when the last schedule was made.
     _followed_step: Callable[..., Any] | None = None

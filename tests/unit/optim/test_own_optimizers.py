@@ -187,3 +187,19 @@ def test_a_formula_that_prints_prints_in_each_step(capsys: pytest.CaptureFixture
     optimizer.step()
     optimizer.step()
     assert capsys.readouterr().out == "a step\n" * 2
+
+
+def test_hooks_run_once_if_a_step_calls_that_of_the_base_class() -> None:
+    seen: list[str] = []
+
+    class Own(torch.optim.SGD):
+        def step(self, closure: Any = None) -> Any:
+            seen.append("step")
+            return super().step(closure)
+
+    optimizer = Own([torch.nn.Parameter(torch.zeros(2))])
+    optimizer.register_step_pre_hook(lambda *_: seen.append("before"))
+    optimizer.register_step_post_hook(lambda *_: seen.append("after"))
+    optimizer.step()
+    optimizer.step()
+    assert seen == ["before", "step", "after"] * 2
