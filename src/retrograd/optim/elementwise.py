@@ -172,7 +172,7 @@ class ElementsOptimizer(FormulaOptimizer):
             self._with_tensors(p, g, state, group, line)
             return
         for name in missing:
-            state[name] = zeros_like(p)
+            state[name] = zeros_like(g)                      # laid out as what the formula makes of the gradient
             arrays.insert(2 + names.index(name), state[name]._array)
         for name, value in ready.following.items():
             put(state[name], value, line)

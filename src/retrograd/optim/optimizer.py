@@ -289,9 +289,11 @@ class Optimizer:
         parameters = dict(zip(chain.from_iterable(saved["params"] for saved in saved_groups),
                               chain.from_iterable(group["params"] for group in groups)))
         state: defaultdict[Any, Any] = defaultdict(dict)
+        in_single = {key for saved in saved_groups if saved.get("fused") or saved.get("capturable")
+                     for key in saved["params"]}
         for key, value in state_dict["state"].items():
             if key in parameters:
-                state[parameters[key]] = _fitted(parameters[key], value, "")
+                state[parameters[key]] = _fitted(parameters[key], value, "", key in in_single)
             else:
                 state[key] = value
         for group, saved in zip(groups, saved_groups):
@@ -342,7 +344,7 @@ def _unzipped(params: list[Any]) -> tuple[list[str], list[Any]]:
         return [], params
     if not all(named):
         raise ValueError("all optimizer params should be with/without names. Some param names are missing")
-    return [name for name, _ in params], [tensor for _, tensor in params]
+    return [pair[0] for pair in params], [pair[1] for pair in params]
 
 
 def _listed(params: Any) -> list[Any]:
@@ -378,12 +380,14 @@ def _check_parameter(tensor: Any, differentiable: bool) -> None:
             instead="call detach() on it, or optimize the tensors it was computed from")
 
 
-def _fitted(parameter: TensorBase, value: Any, key: str) -> Any:
-    """A loaded state with its tensors in the dtype of the parameter unless they count steps."""
+def _fitted(parameter: TensorBase, value: Any, key: str, in_single: bool) -> Any:
+    """A loaded state with its tensors in the dtype of the parameter. Those that count steps are float32 or as saved."""
     if isinstance(value, TensorBase):
-        return value.to(parameter.dtype) if parameter.is_floating_point() and key != "step" else value
+        if key == "step":
+            return value.float() if in_single else value
+        return value.to(parameter.dtype) if parameter.is_floating_point() else value
     if isinstance(value, dict):
-        return {k: _fitted(parameter, v, k) for k, v in value.items()}
+        return {k: _fitted(parameter, v, k, in_single) for k, v in value.items()}
     if isinstance(value, Iterable):
-        return type(value)(_fitted(parameter, v, "") for v in value)  # type: ignore[call-arg]
+        return type(value)(_fitted(parameter, v, "", in_single) for v in value)  # type: ignore[call-arg]
     return value

@@ -107,6 +107,37 @@ PROGRAMS = {
                 optimizer.step()
                 shown(*ps[0], *ps[1])
     """,
+    "layouts of momentum": """
+        x = torch.arange(6.)
+        for g in (x.reshape(3, 2).t(), x[:3].expand(2, 3), torch.arange(24.).reshape(4, 6)[::2, ::2], x.reshape(2, 3)):
+            for start in (torch.zeros(2, 3), torch.zeros(3, 2).t()):
+                p = nn.Parameter(start.clone())
+                optimizer = torch.optim.SGD([p], lr=0.1, momentum=0.5)
+                p.grad = g
+                optimizer.step()
+                optimizer.step()
+                buffer = optimizer.state[p]["momentum_buffer"]
+                print(buffer.stride())
+                shown(*buffer.flatten(), *p.flatten())
+    """,
+    "named parameters": """
+        p, q = nn.Parameter(torch.ones(1)), nn.Parameter(torch.ones(1))
+        print(torch.optim.SGD([("a", p, 3), ("b", q)]).param_groups[0]["param_names"])
+        refused(lambda: torch.optim.SGD([("a",)]))
+        refused(lambda: torch.optim.SGD([("a", p), q]))
+    """,
+    "loaded counts of steps": """
+        for fused in (None, True):
+            for dtype in (torch.int64, torch.float64, torch.float32):
+                p = nn.Parameter(torch.ones(1))
+                optimizer = torch.optim.Adam([p], fused=fused)
+                p.grad = torch.ones(1)
+                optimizer.step()
+                state = optimizer.state_dict()
+                state["state"][0]["step"] = torch.tensor(3, dtype=dtype)
+                optimizer.load_state_dict(state)
+                print(optimizer.state[p]["step"].dtype)
+    """,
     "a scaler with sparse gradients": """
         for name in ("SGD", "SparseAdam"):
             table = nn.Embedding(5, 2, sparse=True)
