@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -122,3 +123,27 @@ def test_gradients_of_convolutions(dims: int, options: tuple[int, int, int, int]
                 getattr(gradients, f"conv{dims}d_weight")(x.detach(), weight.shape, cotangent, *options))
 
     compare(case, normal(2, 4, *[5] * dims), normal(6, 4 // options[3], *[2] * dims))
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (2, 3, 4), (2, 3, 2, 2)])
+def test_a_loss_of_nothing_has_the_sign_of_pytorch(shape: tuple[int, ...], reduction: str) -> None:
+    def case(t: Any) -> list[Any]:
+        found = []
+        for number in (0, 2, -100):
+            for weight in (None, t.tensor([1.0, 0.5, 0.0])):
+                target = t.full((shape[0], *shape[2:]) if len(shape) > 1 else (), number)
+                found.append(t.nn.functional.nll_loss(t.zeros(shape), target, weight, reduction=reduction))
+        return found
+
+    same(case)
+
+
+def test_the_old_names_of_limits() -> None:
+    def case(t: Any) -> list[str]:
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            t.nn.Hardtanh(min_value=-2.0, max_value=3.0)
+        return [f"{warning.category.__name__}: {warning.message}" for warning in seen]
+
+    same(case)

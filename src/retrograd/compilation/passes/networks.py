@@ -123,7 +123,11 @@ def _nll_loss(w: LineWriter, x: Any, target: Any, weight: Any, reduction: str, i
     hits, counts = _hits(w, target, like.shape[1], ignored)
     count = _checked_count(w, hits, counts, target, ignored, like.dtype)
     total = w.call(sum_all, w.call(choose, hits, x, 0.0, like=_rows(w, x)), None, like=w.like(count))
-    w.last(div, total, w.call(neg, count if reduction == "mean" else w.constant(1, like.dtype), like=w.like(count)))
+    zero = w.constant(0, like.dtype)                         # a loss of 0 is never -0.0
+    if reduction == "mean":
+        w.last(div, w.call(sub, zero, total, like=w.like(count)), count)
+    else:
+        w.last(sub, zero, total)
     return True
 
 

@@ -135,13 +135,17 @@ def nll_loss(x: Array, target: Array, weight: Array | None, reduction: str, igno
     refuse(x.dtype, "nll_loss2d_forward_out_frame" if x.ndim > 2 else "nll_loss_out_frame", "biuc")
     classes, counts = check_classes(target, x.shape[min(x.ndim - 1, 1)], ignore_index)
     scores = x[_places(classes, x.ndim)]
+    apart = reduction == "none" and x.ndim > 1
+    if apart:
+        scores = np.negative(scores, out=...)
     weights = _weights(classes, counts, weight, x.dtype)
     if weights is not None:
         scores = _counted(scores if weight is None else scores * weights, counts)
-    if reduction == "none":
-        return np.negative(scores, out=...)
+    if apart:
+        return scores
     total = sum_all(scores, None)
-    return np.divide(total, -_total(classes, weights) if reduction == "mean" else -1, out=total)
+    np.subtract(0.0, total, out=total)                       # a loss of 0 is never -0.0
+    return np.divide(total, _total(classes, weights), out=total) if reduction == "mean" else total
 
 
 def _total(classes: Array, weights: Array | None) -> Any:

@@ -102,7 +102,7 @@ class Hardtanh(_InPlace):
         """A limit. If the limit is given by its old name, a warning says so."""
         if old is None:
             return value
-        warn(f"keyword argument `{name}_value` is deprecated and rename to `{name}_val`", FutureWarning)
+        warn(f"keyword argument `{name}_value` is deprecated and renamed to `{name}_val`", FutureWarning)
         return old
 
     def forward(self, input: Tensor) -> Tensor:
