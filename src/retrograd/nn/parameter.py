@@ -12,6 +12,7 @@ from ..foundations.devices import DeviceLike
 from ..foundations.dtypes import DIFFERENTIABLE, Shape, default_floating, dtype as torch_dtype
 from ..foundations.errors import noted
 from ..foundations.names import missing
+from ..kernels.layout import copied
 from ..tensors.face import printing
 from ..tensors.functions.creation.creation import empty
 from ..tensors.recording.overriding import disabled_torch_function_impl
@@ -91,7 +92,9 @@ class Parameter(Tensor, metaclass=_ParameterType):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if id(self) not in memo:
-            memo[id(self)] = type(self)(plain(self._array.copy(order="K")), self.requires_grad)
+            array = self._array
+            new = copied(array, array.dtype) if type(array) is np.ndarray else array.copy(order="K")
+            memo[id(self)] = type(self)(plain(new), self.requires_grad)
         return memo[id(self)]
 
 

@@ -48,6 +48,8 @@ PARAMETERS: list[Any] = [
     lambda t: t.nn.Parameter([1.0]), lambda t: t.nn.Parameter(3.0), lambda t: t.nn.Parameter(None),
     lambda t: (t.nn.Parameter(t.ones(2)) * 2), lambda t: t.nn.Parameter(t.ones(2)).detach(),
     lambda t: t.nn.Parameter(t.ones(2, requires_grad=True) * 2).is_leaf,
+    lambda t: copy.deepcopy(t.nn.Parameter(t.ones(3).expand(2, 3))).stride(),
+    lambda t: copy.deepcopy(t.nn.Parameter(t.ones(2, 4, 3).transpose(0, 2)[::2])).stride(),
     lambda t: copy.deepcopy(t.nn.Parameter(t.ones(2))), lambda t: pickle.loads(pickle.dumps(t.nn.Parameter(t.ones(2)))),
     lambda t: [type(f(t.nn.Parameter(t.ones(2)))).__name__ for f in
                (lambda p: p.data, lambda p: p[0], lambda p: p.clone(), lambda p: p.float(),
