@@ -217,9 +217,20 @@ def _target(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> torc
     if name in BESIDE_NUMBER and not isinstance(args[BESIDE_NUMBER[name]], TensorBase):
         return float32
     if name in WIDEST:
-        parts = args[0] if args and isinstance(args[0], (list, tuple)) else args
-        return float32 if any(isinstance(x, TensorBase) and x._array.dtype is F32 for x in parts) else lower
+        return _widest(args[0] if args and isinstance(args[0], (list, tuple)) else args, lower)
     return None
+
+
+def _widest(parts: Any, lower: torch_dtype) -> torch_dtype:
+    """float32 if it is the type of a tensor, else the lower type. Raises RuntimeError for a third type before these."""
+    target = lower
+    for part in parts:
+        d = part._array.dtype if isinstance(part, TensorBase) else F64
+        if d is F32:
+            target = float32
+        elif target is lower and letter(d) == "f" and d is not F64 and d is not lower.dtype:
+            raise RuntimeError("Unexpected floating ScalarType in at::autocast::prioritize")
+    return target
 
 
 def _copies(input: Any = None, pad: Any = (), mode: Any = "", *others: Any, **options: Any) -> bool:

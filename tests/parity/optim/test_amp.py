@@ -66,6 +66,25 @@ def test_types_that_depend_on_options(case: Any) -> None:
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("lower", ["bfloat16", "float16"])
+@pytest.mark.parametrize("names", [
+    ("float16", "bfloat16"), ("bfloat16", "float16"), ("float16", "float32"), ("float32", "float16"),
+    ("float16", "float64"), ("float64", "bfloat16"), ("int64", "float16"), ("bfloat16", "bfloat16")])
+@pytest.mark.parametrize("case", [
+    lambda torch, x, y: torch.cat([x, y]), lambda torch, x, y: torch.stack((x, y)), lambda torch, x, y: torch.cat([x]),
+    lambda torch, x, y: x.index_copy(0, torch.tensor([1]), y[:1]), lambda torch, x, y: torch.hstack([x, y])])
+def test_the_widest_type(case: Any, names: tuple[str, str], lower: str) -> None:
+    found: list[Any] = []
+    for torch in (pytorch, retrograd):
+        x, y = (torch.ones(2, 2, dtype=getattr(torch, name)) for name in names)
+        with torch.autocast("cpu", dtype=getattr(torch, lower)):
+            try:
+                found.append(str(case(torch, x, y).dtype))
+            except RuntimeError as error:
+                found.append(str(error))
+    assert found[0] == found[1]
+
+
 def trained(torch: ModuleType, scale: float) -> list[float]:
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Linear(6, 16), torch.nn.ReLU(), torch.nn.Linear(16, 3))
