@@ -34,7 +34,7 @@ def _check_rank(target: Array, values: Array, indices: tuple[Any, ...], accumula
     """Raises RuntimeError for values of more dimensions than the places have, which NumPy takes if the first is 1."""
     one = not accumulate and values.size == 1 and kernels.by_mask(indices)
     if values.ndim > 1 and values.shape[0] == 1 and not one:
-        error = kernels.misfit(target.shape, indices, values.shape)
+        error = kernels.misfit(target.shape, indices, values.shape, bounds=False)
         if error is not None:
             raise error
 

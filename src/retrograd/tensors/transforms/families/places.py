@@ -40,20 +40,22 @@ class _Keys:
 
     def __init__(self, level: BatchLevel, indices: Sequence[Any], rank: int) -> None:
         arrays = [(d, i) for d, i in enumerate(indices) if i is not None]
-        self.masked = any([i.dtype.kind == "b" for _, i in arrays])
         batched = any([is_batched(i, level) for _, i in arrays])
-        self.fits = not (self.masked and batched)
+        self.fits = not (batched and any([i.dtype.kind == "b" for _, i in arrays]))
         self.indices: tuple[Any, ...] = (None, *indices)
         self.order: tuple[int, ...] | None = None
         used = sum([i.ndim if i.dtype.kind == "b" else 1 for _, i in arrays])
-        at = 1 if self.masked else max([i.ndim for _, i in arrays])
+        at = max([1 if i.dtype.kind == "b" else i.ndim for _, i in arrays])
         self.rank = rank - used + at                       # of what a sample selects
+        start, stop = arrays[0][0], arrays[-1][0] + 1
+        adjacent = stop - start == len(arrays)
         if not batched or not self.fits:
+            if not adjacent:                               # their axes come first, before that of the batch
+                self.order = (at, *range(at), *range(at + 1, self.rank + 1))
             return
         samples = constant(np.arange(level.size).reshape(-1, *[1] * at))
         self.indices = (samples, *[None if i is None else in_line(i, level, at) for i in indices])
-        start, stop = arrays[0][0], arrays[-1][0] + 1
-        if start and stop - start == len(arrays):          # adjacent in a sample, and apart from the batch's index
+        if start and adjacent:                             # adjacent in a sample, and apart from the batch's index
             self.order = (0, *range(1 + at, 1 + at + start), *range(1, 1 + at),
                           *range(1 + at + start, self.rank + 1))
 
