@@ -70,6 +70,18 @@ attempt(lambda: F.binary_cross_entropy(torch.full((3,), 0.5), torch.ones(3), w))
 attempt(lambda: F.cross_entropy(torch.eye(3), torch.eye(3), w))
 """
 
+CONSTANTS = """
+w, s = torch.ones(3, requires_grad=True), torch.full((1, 1, 2), 0.3, requires_grad=True)
+def all_of():
+    attempt(lambda: F.fractional_max_pool2d(torch.ones(1, 1, 4, 4), 2, output_size=2, _random_samples=s))
+    attempt(lambda: F.batch_norm(torch.eye(3), w, torch.ones(3), training=True))
+    attempt(lambda: F.batch_norm(torch.eye(3), torch.ones(3), w))
+    attempt(lambda: F.instance_norm(torch.ones(1, 3, 4), w, torch.ones(3)))
+all_of()
+with torch.no_grad():
+    all_of()
+"""
+
 PLAIN = """
 for name in ("Tanh", "Sigmoid", "LogSigmoid", "Softsign", "Tanhshrink", "Identity"):
     attempt(lambda: getattr(nn, name)(3))
@@ -84,6 +96,6 @@ def test_recurrent_networks(name: str, options: str) -> None:
     assert transcript(retrograd, program) == transcript(torch, program)
 
 
-@pytest.mark.parametrize("program", [LOSSES, PLAIN])
+@pytest.mark.parametrize("program", [LOSSES, CONSTANTS, PLAIN])
 def test_programs(program: str) -> None:
     assert transcript(retrograd, HEAD + program) == transcript(torch, HEAD + program)

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import retrograd as torch
+from retrograd.ops.framework import elementwise, operator
+from retrograd.tensors.recording.calls import recorded
 
 
 def leaf(*values: float) -> Any:
@@ -47,6 +49,22 @@ def test_a_leaf_accumulates_as_soon_as_nothing_is_due(function: Callable[..., An
     seen: list[str] = []
     function(*named_leaves(seen)).sum().backward()
     assert "".join(seen) == expected
+
+
+@pytest.mark.parametrize("statement", [
+    operator("scaled", lambda w, x: w * x, x=lambda g, w: g * w),
+    elementwise("scaled", np.multiply, arguments="w x", x=lambda g, w: g * w),
+    operator("scaled", lambda x, w: w * x, x=lambda g, w: g * w, tensors=2),
+], ids=["operator", "short", "last"])
+def test_a_leaf_gets_its_gradients_beside_an_operand_without_a_rule(statement: Any) -> None:
+    scaled, w, x = recorded(statement), leaf(2, 3), leaf(4, 5)
+    operands = {"w": w, "x": x}
+    made = scaled(*[operands[name] for name in statement.arguments])
+    assert [node for node, _ in made.grad_fn.next_functions if node] == [torch.autograd.graph.get_gradient_edge(x).node]
+    (made.sum() + w.sum()).backward()
+    assert [numbers(w.grad), numbers(x.grad)] == [[1, 1], [2, 3]]
+    operands["x"] = x.detach()
+    assert not scaled(*[operands[name] for name in statement.arguments]).requires_grad
 
 
 def test_a_node_runs_once_after_everything_made_from_it() -> None:

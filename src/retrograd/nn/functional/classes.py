@@ -16,12 +16,12 @@ from ...ops.networks import losses as ops, softmax
 from ...tensors.arguments.dims import array_of, as_int
 from ...tensors.arguments.options import check_optional, check_tensor, check_tensors, number
 from ...tensors.recording.calls import recorded
+from ...tensors.recording.not_differentiable import refuse_gradient
 from ...tensors.recording.public import public
 from ...tensors.state.base import plain
 from ...tensors.tensor import Tensor
 from ...tensors.transforms.batched import is_batch
 from .affine import linear
-from .loss import refuse_gradient
 from .reduction import checked_reduction, of_both
 
 __all__ = ["cross_entropy", "linear_cross_entropy", "nll_loss", "one_hot"]

@@ -12,7 +12,6 @@ from typing import Any
 from ...autograd.grad_mode import no_grad
 from ...foundations.dtypes import Array, letter, unimplemented
 from ...foundations.errors import noted, warn
-from ...foundations.modes import local
 from ...kernels.shape import common_shape
 from ...ops.basic import check_values
 from ...ops.networks import losses as ops
@@ -21,9 +20,10 @@ from ...tensors.arguments.options import check_optional, check_tensor, check_ten
 from ...tensors.functions.reductions import any as any_of
 from ...tensors.functions.shapes.rearranging import broadcast_shapes
 from ...tensors.recording.calls import recorded
+from ...tensors.recording.not_differentiable import refuse_gradient
 from ...tensors.recording.public import public
 from ...tensors.recording.public_facts import facts_of
-from ...tensors.state.base import TensorBase, requires
+from ...tensors.state.base import TensorBase
 from ...tensors.tensor import Tensor
 from .reduction import REDUCTIONS, checked_reduction, of_both, reduced, squeezed
 
@@ -48,15 +48,6 @@ def _same_shapes(name: str, input: Tensor, target: Tensor) -> tuple[Any, Any]:
     common = common_shape(x.shape, y.shape)
     return (input if x.shape == common else input.expand(*common),
             target if y.shape == common else target.expand(*common))
-
-
-def refuse_gradient(name: str, argument: str, value: Tensor) -> None:
-    """Raises RuntimeError if `value` requires grad: the function has no derivative with respect to it."""
-    if local.thread.grad and requires(value):
-        raise noted(
-            RuntimeError(f"The function '{name}' is not differentiable with respect to argument '{argument}'. This "
-                         "input cannot have requires_grad True."),
-            instead="use .detach()")
 
 
 def _reduction_of(reduction: str, size_average: Any, reduce: Any, weight: Any) -> str:

@@ -19,12 +19,12 @@ from ...ops.networks import losses as ops
 from ...tensors.arguments.options import check_tensors, number, refuse_complex_gradient
 from ...tensors.functions.elementwise.comparison import where
 from ...tensors.recording.calls import recorded
+from ...tensors.recording.not_differentiable import refuse_gradient
 from ...tensors.recording.public import public
 from ...tensors.state.base import plain
 from ...tensors.tensor import Tensor
 from .activation import logsigmoid
 from .distance import pairwise_distance
-from .loss import refuse_gradient
 from .reduction import REDUCTIONS, checked_reduction, of_both, reduced
 
 __all__ = [

@@ -19,6 +19,7 @@ from ...tensors.arguments.options import check_tensor
 from ...tensors.arguments.sliding import ints, shown
 from ...tensors.functions.images.pooling import check_type
 from ...tensors.recording.calls import recorded
+from ...tensors.recording.not_differentiable import refuse_gradient
 from ...tensors.recording.public import public
 from ...tensors.state.base import plain
 from ...tensors.tensor import Tensor
@@ -116,6 +117,7 @@ def _samples(name: str, input: Tensor, given: Tensor | None, dims: int) -> Any:
         stream = twister_of(name, None)
         return plain(draw_for(x, lambda x: uniform(stream, (*x.shape[:-dims], dims), x.dtype)))
     check_tensor(name, given, "random_samples", 4)
+    refuse_gradient(name, "random_samples", given)
     samples = given._array
     if samples.dtype != x.dtype:
         raise RuntimeError("Expect _random_samples to have the same dtype as input")

@@ -52,7 +52,8 @@ def recorded(op: Op, *, dunder: str = "", out: Any = ..., bound: str = "") -> Ca
     call = _calls.get((op, dunder, bound))
     if call is None:
         single = op.arity == 1 and not op.variadic and op.outputs == ("out",)
-        make = (_unary if op.arity == 1 else _binary) if op.short else _optioned if single else _general
+        whole = not op.steps or len(op.uses) == op.arity         # a rule for each operand, or for none
+        make = (_unary if op.arity == 1 else _binary) if op.short and whole else _optioned if single else _general
         call = make(op, NotImplemented if dunder else Bound(bound) if bound else None)
         _describe(call, op, dunder)
         if joins(op):
@@ -317,6 +318,7 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
     """Any other call: options, several outputs, views, a sequence of tensors, optional tensors that may be None."""
     kernel, arity, variadic, single = op.kernel, op.arity, op.variadic, op.outputs == ("out",)
     order: Literal["C"] | None = "C" if op.layout == "rows" else None
+    underived = () if variadic else tuple([i for i in range(arity) if i not in op.uses])
     promote, recordable, ordered = op.domain != "as given", bool(op.steps), single and op.layout == "elementwise"
 
     def call(*args: Any) -> Any:
@@ -334,6 +336,9 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
         edges: tuple[Any, ...] = ()
         if thread.grad and recordable:
             edges = tuple([None if x is None else x._edge if x._grad_meta is None else edge_of(x) for x in operands])
+            for i in underived:
+                if edges[i] is not None:
+                    edges = (*edges[:i], None, *edges[i + 1:])
         arrays = common(op, operands) if promote else [None if x is None else x._array for x in operands]
         try:
             given = (arrays, *args[1:]) if variadic else (*arrays, *args[arity:])

@@ -18,8 +18,9 @@ from ....ops.networks import fake_quantization as ops
 from ....tensors.state.base import TensorBase
 from ...arguments.dims import axis_of
 from ...recording.calls import recorded
+from ...recording.not_differentiable import refuse_gradient
 from ...recording.public import public
-from ...state.base import plain, requires
+from ...state.base import plain
 from ...state.inside import NO_WRITE, refuse_samples
 
 _per_tensor, _per_tensor_of_tensors = recorded(ops.per_tensor), recorded(ops.per_tensor_of_tensors)
@@ -37,11 +38,7 @@ def _check(x: TensorBase, kernel: str, op: Op, *constants: Any) -> None:
     """Raise NotImplementedError unless x has a floating-point type, RuntimeError if a constant requires grad."""
     require(letter(x._array.dtype) == "f" and x._array.dtype.itemsize > 1, kernel, x._array.dtype)
     for name, constant in zip(("scale", "zero_point"), constants):
-        if requires(constant):
-            raise noted(
-                RuntimeError(f"The function '{op.name}' is not differentiable with respect to argument '{name}'. "
-                             "This input cannot have requires_grad True."),
-                instead="use .detach()")
+        refuse_gradient(op.name, name, constant)
 
 
 def _one(x: TensorBase, dtype: torch_dtype) -> Any:

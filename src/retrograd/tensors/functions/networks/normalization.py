@@ -20,9 +20,10 @@ from ...arguments.checking import is_int
 from ...arguments.dims import array_of
 from ...arguments.options import check_flag, check_optional, number
 from ...recording.calls import recorded
+from ...recording.not_differentiable import refuse_gradient
 from ...recording.out_rules import FREE, rule
 from ...recording.public import public
-from ...state.base import moves, plain, requires
+from ...state.base import moves, plain
 
 _layer_norm, _group_norm = recorded(ops.layer_norm), recorded(ops.group_norm)
 _batch_norm, _batch_norm_by = recorded(ops.batch_norm), recorded(ops.batch_norm_by)
@@ -181,9 +182,8 @@ def _check_batch(x: Array, channels: int, **parameters: Any) -> None:
         if value._array.size != channels:
             raise noted(RuntimeError(f"{argument} should contain {channels} elements not {value._array.size}"),
                         given=f"an input with {channels} channels, which dimension 1 counts")
-        if argument[:3] == "run" and requires(value):
-            raise RuntimeError("The function 'native_batch_norm' is not differentiable with respect to argument "
-                               f"'{argument}'. This input cannot have requires_grad True.")
+        if argument[:3] == "run":
+            refuse_gradient("native_batch_norm", argument, value)
     if x.size:
         refuse(x.dtype, "batch_norm", "biuc")
         _check_types(x, *parameters.values())
