@@ -16,6 +16,7 @@ from ..ops import _Core
 from ..ops.framework import Op
 from ..ops.overloads import OpOverload
 from ..tensors.recording.calls import recorded
+from ..tensors.recording.overriding import answered, answers
 from ..tensors.state.base import TensorBase
 from .by_hand import BY_HAND, gradients_of
 from .calls import Parts, handled
@@ -33,7 +34,12 @@ def begin() -> None:
 
 
 def called(func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The result of an overload that a program has called: from the next handler, if a handler calls it."""
+    """The result of an overload that a program has called: from the next handler, if a handler calls it.
+
+    What is no tensor and stands for one, such as a value of a traced program, handles the call itself.
+    """
+    if any([not isinstance(value, TensorBase) for value in answers(args, kwargs)]):
+        return answered(func, args, kwargs)
     return handled(func, args, kwargs) if local.here.handling else implementation(func)(*args, **kwargs)
 
 

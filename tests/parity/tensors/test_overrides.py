@@ -114,6 +114,23 @@ PROGRAMS = {
     print(torch.overrides.is_tensor_like(d), torch.overrides.has_torch_function((d, 1)))
     attempt(lambda: torch.overrides.handle_torch_function(torch.mean, (n,), n))
 """,
+    "an argument for numbers": """
+    class D:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return f"took {func.__name__}"
+    d, A, B = D(), torch.ones(4), torch.ones(2, 2)
+    for call in (
+        lambda: torch.arange(d), lambda: torch.arange(0, d), lambda: torch.rand(d), lambda: torch.rand((d, 2)),
+        lambda: torch.randn(2, d), lambda: torch.hann_window(d), lambda: torch.scalar_tensor(d),
+        lambda: torch.sum(A, dim=d), lambda: A.view(d), lambda: A.view(d, -1), lambda: torch.reshape(A, (d, 1)),
+        lambda: torch.cat([A], dim=d), lambda: A.repeat(d), lambda: A.repeat(d, 1), lambda: torch.flatten(A, d),
+        lambda: torch.squeeze(A, d), lambda: A.unfold(0, d, 1), lambda: A.as_strided((d,), (1,)),
+        lambda: torch.permute(B, (d, 1)), lambda: torch.softmax(A, d), lambda: torch.cumsum(A, dim=d),
+        lambda: torch.nn.functional.adaptive_avg_pool1d(A[None], d), lambda: torch.arange("x"), lambda: A.repeat("x"),
+        lambda: torch.randn(2, "x"), lambda: torch.tensor(1.)):
+        attempt(lambda: print(call()))
+""",
     "modes": """
     class M(torch.overrides.TorchFunctionMode):
         def __init__(self, name): self.name = name

@@ -230,6 +230,17 @@ def handled(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, 
     return overridden(function, found, args, kwargs, DISPATCH.refused)
 
 
+def answers(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
+    """The arguments that handle a call, whatever they stand for."""
+    return overloaded((*args, *kwargs.values())) if local.thread.enabled else []
+
+
+def answered(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """The result that an argument gives to a call of `function`; UNHANDLED if none handles calls."""
+    found = answers(args, kwargs)
+    return overridden(function, found, args, kwargs, DISPATCH.refused) if found else UNHANDLED
+
+
 def cast_by_autocast(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """The result of a call within a composed function if autocast casts its operands; UNHANDLED otherwise."""
     casting = local.thread.casting

@@ -23,7 +23,7 @@ from ..arguments.schemas import of_methods
 from ..state.base import TensorBase
 from ..state.dispatch import DISPATCH, UNHANDLED
 from . import out as _out, overriding
-from .overriding import handled
+from .overriding import answered, answers, handled
 
 # The files whose frames may stand between a program and the public function that it calls.
 _PASSED = (ENTRIES, overriding.__file__, _out.__file__, *[os.path.join(PACKAGE, *path.split("/")) for path in (
@@ -59,7 +59,7 @@ class Public:
         self.known: set[tuple[Any, ...]] = set() if strict else _NOTHING      # types of arguments that fitted
 
     def refused(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception | None:
-        """PyTorch's error for the arguments of a call that failed; None if they fit.
+        """PyTorch's error for the arguments of a call that failed; None if they fit, and none of them handles calls.
 
         Also None for calls from within the package, which may pass arguments that programs cannot pass.
         """
@@ -75,7 +75,10 @@ class Public:
             return error
         if self.bound:
             return self._refused_method(args, kwargs)
-        return checking.refusal(self.schemas, args, kwargs)
+        error = checking.refusal(self.schemas, args, kwargs)
+        if error is None and not self.for_modes and answers(args, kwargs):
+            return TypeError(f"{self.entry.__name__}(): an argument handles the call")
+        return error
 
     def _refused_method(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception | None:
         """The error for the arguments of a method. Python has one for methods without their tensor, or no parameter."""
@@ -94,7 +97,13 @@ class Public:
         return getattr(DISPATCH.tensor, name, None) is self.entry and name not in package.__all__
 
     def instead(self, wrong: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The result for arguments in an order that PyTorch gave up and still takes. Raises `wrong` for others."""
+        """The result for arguments that handle the call, or in an order that PyTorch gave up and still takes.
+
+        Raises `wrong` for others.
+        """
+        answer = UNHANDLED if self.for_modes else answered(self.entry, args, kwargs)
+        if answer is not UNHANDLED:
+            return answer
         order = reordered(self.schemas, args, kwargs)
         if order is None:
             raise wrong from None

@@ -71,7 +71,7 @@ def warn_of_copy(function: str) -> None:
          UserWarning)
 
 
-@public(event="aten::scalar_tensor", for_modes=True)
+@public(event="aten::scalar_tensor")
 def scalar_tensor(s: Any, *, dtype: torch_dtype | None = None, layout: Layout = strided,
                   device: DeviceLike | None = None, pin_memory: bool = False,
                   requires_grad: bool = False) -> TensorBase:
