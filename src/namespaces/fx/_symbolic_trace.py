@@ -19,6 +19,7 @@ from ..foundations.modes import replaced
 from ..foundations.names import PACKAGE, missing, public
 from ..nn.modules.container import Sequential
 from ..nn.modules.module import Module
+from ..nn.modules.module.members import Member
 from ..nn.parameter import Parameter
 from ..tensors.tensor import Tensor
 from .graph import Graph
@@ -83,6 +84,15 @@ def _noting(function: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
+def _by_name(names: tuple[str, ...], values: dict[str, Any] | tuple[Any, ...]) -> dict[str, Any]:
+    """The values of arguments by their names. Raises RuntimeError for a tuple of another length."""
+    if isinstance(values, dict):
+        return values
+    if len(names) != len(values):
+        raise RuntimeError(f"Tracing expected {len(names)} arguments but got {len(values)} concrete arguments")
+    return dict(zip(names, values, strict=True))
+
+
 class Tracer(TracerBase):
     """Traces a module or a function. A derived class may say which modules are not looked into (`is_leaf_module`)."""
 
@@ -123,6 +133,8 @@ class Tracer(TracerBase):
                 if buffer is a:
                     return self.create_node("get_attr", name, (), {})
             return self.create_node("get_attr", self._constant(a), (), {})
+        if isinstance(a, tuple) and hasattr(a, "_fields"):
+            return self.create_node("call_function", type(a), tuple([self.create_arg(x) for x in a]), {})
         if isinstance(a, Module):
             for name, module in self.root.named_modules():
                 if module is a:
@@ -155,16 +167,18 @@ class Tracer(TracerBase):
         made = self.create_proxy("get_attr", name, (), {})
         return ParameterProxy(self, made.node, name, parameter) if self.param_shapes_constant else made
 
-    def create_args_for_root(self, root_fn: Any, is_module: bool, concrete_args: dict[str, Any] | None = None) -> Any:
+    def create_args_for_root(self, root_fn: Any, is_module: bool,
+                             concrete_args: dict[str, Any] | tuple[Any, ...] | None = None) -> Any:
         """The function, changed to take `*args` as one value, and the proxies that it is called with."""
-        concrete = concrete_args or {}
         code = inspect.unwrap(root_fn).__code__
         count = code.co_argcount + code.co_kwonlyargcount
         args: list[Any] = [self.root] if is_module else []
         parameters = inspect.signature(inspect.unwrap(root_fn)).parameters
-        for number, name in enumerate(code.co_varnames[len(args):count]):
+        names = code.co_varnames[len(args):count]
+        concrete = _by_name(names, concrete_args or {})
+        for name in names:
             if name in concrete:
-                self._fixed(f"{name}_{number}", parameters[name], concrete[name])
+                self._fixed(f"{name}_1", parameters[name], concrete[name])
             args.append(concrete[name] if name in concrete else self._placeholder(name, parameters[name]))
         kinds = (("*", inspect.CO_VARARGS), ("**", inspect.CO_VARKEYWORDS))
         stars = [star for star, flag in kinds if code.co_flags & flag]
@@ -198,10 +212,12 @@ class Tracer(TracerBase):
             kind = None
         return self.create_proxy("placeholder", name, default, {}, type_expr=kind)
 
-    def trace(self, root: Any, concrete_args: dict[str, Any] | None = None) -> Graph:
+    def trace(self, root: Any, concrete_args: dict[str, Any] | tuple[Any, ...] | None = None) -> Graph:
         """The graph of a module or of a function. `concrete_args` are arguments that are values."""
         self.root = root if isinstance(root, Module) else Module()
         function = type(root).forward if isinstance(root, Module) else root
+        if not isinstance(function, FunctionType):
+            raise AssertionError(f"Expected FunctionType, got {type(function)}")
         self.graph = Graph(tracer_cls=type(self))
         self.tensor_attrs, self._constants = {}, 0
         for path, module in self.root.named_modules():
@@ -224,7 +240,7 @@ class Tracer(TracerBase):
     def _patched(self, function: Any) -> Iterator[None]:
         """A block in which modules and wrapped functions make nodes."""
         proxies: dict[str, Any] = {}
-        call, look = Module.__call__, Module.__getattr__
+        call, look, read = Module.__call__, Module.__getattr__, Member.__get__
 
         def called(module: Module, *args: Any, **kwargs: Any) -> Any:
             return self.call_module(module, lambda *a, **k: call(module, *a, **k), args, kwargs)
@@ -232,9 +248,14 @@ class Tracer(TracerBase):
         def found(module: Module, name: str) -> Any:
             return self.getattr(name, look(module, name), proxies)
 
+        def member(own: Member, module: Any, owner: type[Any] | None = None) -> Any:
+            value = read(own, module, owner)
+            return value if module is None else self.getattr(own.name, value, proxies)
+
         with ExitStack() as stack:
             stack.enter_context(replaced(Module, "__call__", called))
             stack.enter_context(replaced(Module, "__getattr__", found))
+            stack.enter_context(replaced(Member, "__get__", member))
             for (_, name), space in [*_WRAPPED.items()]:
                 own = space.get(name) or getattr(builtins, name)
                 stack.enter_context(_item_replaced(space, name, _noting(own)))
@@ -265,7 +286,7 @@ def _item_replaced(space: dict[str, Any], name: str, value: Any) -> Iterator[Non
             del space[name]
 
 
-def symbolic_trace(root: Any, concrete_args: dict[str, Any] | None = None) -> GraphModule:
+def symbolic_trace(root: Any, concrete_args: dict[str, Any] | tuple[Any, ...] | None = None) -> GraphModule:
     """A module that does what a module or a function does, and has the graph of it.
 
     >>> import retrograd as torch

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import math
 import sys
+import typing
 from collections.abc import Mapping
+from enum import Enum
 from functools import cache
+from types import UnionType
 from typing import Any, NamedTuple
 
 from ..foundations.devices import device
 from ..foundations.dtypes import dtype
 from ..foundations.names import PACKAGE
+from ..tensors.tensor import Tensor
 from .node import Node, map_arg, qualified_name, type_text
+
+# What the types of the module typing are called that stand for types of Python.
+_NAMED: dict[Any, Any] = {
+    list: typing.List, dict: typing.Dict, set: typing.Set, frozenset: typing.FrozenSet,  # noqa: UP006
+    tuple: typing.Tuple}  # noqa: UP006
 
 _OPERATORS = {
     "eq": "{} == {}", "ne": "{} != {}", "lt": "{} < {}", "gt": "{} > {}", "le": "{} <= {}", "ge": "{} >= {}",
@@ -90,10 +99,20 @@ class _Writer:
 
     def annotation(self, kind: Any) -> str:
         """A type in the source. A type that is not in torch or in Python becomes a global name."""
-        text = type_text(kind)
-        if text.startswith("torch.") or "." not in text:
-            return text
-        return self.named(text.split("[")[0], kind)
+        if kind == ():
+            return "()"
+        text, origin = type_text(kind), getattr(kind, "__origin__", None)
+        if isinstance(kind, UnionType):
+            return "|".join([self.annotation(each) for each in kind.__args__])
+        if origin is None:
+            return self.type_name(text, kind)
+        head = text.split("[")[0].replace("typing.Optional", "typing.Union")
+        inside = ",".join([self.annotation(each) for each in kind.__args__])
+        return self.type_name(head, _NAMED.get(origin, origin)) + (f"[{inside}]" if kind.__args__ else "")
+
+    def type_name(self, text: str, kind: Any) -> str:
+        """A type without others in it."""
+        return text if text.startswith("torch.") or "." not in text else self.named(text, kind)
 
     def statement(self, node: Node) -> str:
         """A node as a statement, without its end."""
@@ -160,6 +179,10 @@ class _Writer:
             return f"{{{', '.join([f'{key!r}: {self.text(x)}' for key, x in arg.items()])}}}"
         if isinstance(arg, slice):
             return f"slice({self.text(arg.start)}, {self.text(arg.stop)}, {self.text(arg.step)})"
+        if isinstance(arg, Enum):
+            return f"{self.named(type(arg).__name__, type(arg))}.{arg.name}"
+        if isinstance(arg, Tensor):
+            return f"torch.Tensor(size={[*arg.shape]}, dtype={str(arg.dtype).rpartition('.')[2]})"
         if isinstance(arg, type):
             return self.annotation(arg)
         if callable(arg) and not isinstance(arg, (Node, dtype, device)):

@@ -6,8 +6,7 @@ import builtins
 import keyword
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..foundations.names import missing
@@ -48,6 +47,20 @@ class Names:
     @staticmethod
     def _taken(name: str) -> bool:
         return name in keyword.kwlist or name in vars(builtins) or name in named_globals()
+
+
+class Insertion:
+    """The place where a graph adds nodes. The end of a `with` block restores the place before."""
+
+    def __init__(self, graph: Graph, insert: Callable[[Node], None]) -> None:
+        self.graph = graph
+        self._before, graph._insert = graph._insert, insert
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        self.graph._insert = self._before
 
 
 class Graph:
@@ -176,32 +189,38 @@ class Graph:
         to_erase._erased = True
         to_erase._update((), {})
 
-    @contextmanager
-    def _inserting(self, insert: Callable[[Node], None]) -> Iterator[None]:
-        before, self._insert = self._insert, insert
-        try:
-            yield
-        finally:
-            self._insert = before
+    def inserting_before(self, n: Node | None = None) -> Insertion:
+        """Add nodes before a node from now on; before all nodes, without one. A `with` block ends this."""
+        if n is None:
+            return self.inserting_after(self._root)
+        if n.graph is not self:
+            raise AssertionError("Node to insert before is not in graph.")
+        return Insertion(self, n.prepend)
 
-    def inserting_before(self, n: Node | None = None) -> Any:
-        """A block in which nodes are added before a node; before all nodes, without one."""
-        return self.inserting_after(self._root) if n is None else self._inserting(n.prepend)
-
-    def inserting_after(self, n: Node | None = None) -> Any:
-        """A block in which nodes are added behind a node, one behind the other; at the end, without one."""
+    def inserting_after(self, n: Node | None = None) -> Insertion:
+        """Add nodes right behind a node from now on; at the end, without one. A `with` block ends this."""
         if n is None:
             return self.inserting_before(self._root)
-        following = n.next
-        return self._inserting(following.prepend)
+        if n.graph is not self:
+            raise AssertionError("Node to insert after is not in graph.")
+        return Insertion(self, n.append)
 
     def eliminate_dead_code(self, is_impure_node: Callable[[Node], bool] | None = None) -> bool:
-        """Remove the nodes that nobody uses. Returns whether there were any."""
+        """Remove the nodes that nobody uses and that do nothing else. Returns whether there were any.
+
+        The graphs that the graph gets as attributes are cleaned, too.
+        """
+        self.lint()
         impure, changed = is_impure_node or Node.is_impure, False
         for node in self.nodes.__reversed__():
             if not node.users and not impure(node):
                 self.erase_node(node)
                 changed = True
+        inside = {node.target for node in self.find_nodes(op="get_attr")}
+        for name, child in self.owning_module.named_children() if inside and self.owning_module is not None else ():
+            if name in inside and isinstance(getattr(child, "graph", None), Graph):
+                changed |= child.graph.eliminate_dead_code()
+                child.recompile()
         return changed
 
     def lint(self) -> None:

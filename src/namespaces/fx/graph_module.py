@@ -171,7 +171,8 @@ class GraphModule(Module):
         fields = {name: value for name, value in vars(self).items() if name not in ("_graph", "_code")}
         holder = Module()
         vars(holder).update(copy.deepcopy(fields, memo))
-        made = GraphModule(holder, copy.deepcopy(self.graph))
+        made: GraphModule = type(self).__new__(type(self))
+        GraphModule.__init__(made, holder, copy.deepcopy(self.graph))
         vars(made)["training"] = self.training
         return made
 

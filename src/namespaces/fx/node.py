@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import builtins
+import operator
 import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from ..assertions import _assert, _assert_async
 from ..foundations.names import PACKAGE, missing, public, reached
 from .immutable_collections import immutable_dict, immutable_list
 
@@ -24,7 +26,9 @@ _PARTS = {
     "functional": reached("functional").__all__,
     "_C._nn": ("avg_pool2d", "avg_pool3d", "elu_", "gelu", "hardtanh_", "leaky_relu_", "linear", "logsigmoid",
                "one_hot", "scaled_dot_product_attention", "softplus", "softshrink")}
-_EFFECTS: set[Any] = set()
+_EFFECTS: set[Any] = {operator.setitem, _assert, _assert_async}
+_RANDOM = ("rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "normal", "poisson",
+           "bernoulli", "multinomial")
 
 
 def has_side_effect(fn: Any) -> Any:
@@ -64,7 +68,15 @@ def qualified_name(function: Any) -> str:
     module = public(getattr(function, "__module__", None) or "")
     if str(function).startswith("aten."):
         return f"torch.ops.{function}"
+    if (getattr(function, "__module__", None) or "").startswith(f"{PACKAGE}.") and (alias := _alias(function)):
+        return alias
     return f"{module}.{name}"
+
+
+def _alias(function: Any) -> str:
+    """The name in torch.special of a function that has another name of its own, or nothing."""
+    home = reached("special")
+    return next((f"torch.special.{name}" for name in home.__all__ if getattr(home, name) is function), "")
 
 
 def shown_target(target: Any) -> str:
@@ -211,9 +223,15 @@ class Node:
         """Whether the node does something besides its result, so that it stays without users."""
         if self.op in ("placeholder", "output"):
             return True
+        if self.op == "call_module":
+            if self.graph.owning_module is None:
+                raise AssertionError("self.graph.owning_module not set for purity check")
+            return bool(getattr(self.graph.owning_module.get_submodule(self.target), "_is_impure", False))
         if self.op == "call_function":
-            return self.target in _EFFECTS or (impure_random and qualified_name(self.target).rpartition(".")[2] in (
-                "rand", "randn", "randint", "randperm", "bernoulli", "multinomial", "normal", "dropout"))
+            schema = getattr(self.target, "_schema", None)
+            if impure_random and any([getattr(sys.modules[PACKAGE], name) is self.target for name in _RANDOM]):
+                return True
+            return self.target in _EFFECTS or bool(schema is not None and schema.is_mutable)
         return False
 
     def format_node(self, placeholder_names: list[str] | None = None, maybe_return_typename: list[str] | None = None,

@@ -5,12 +5,15 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from enum import Enum
 from opcode import opname
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..foundations.devices import device
 from ..foundations.dtypes import dtype
 from ..foundations.names import missing
+from ..ops.overloads import OpOverload
 from ..tensors.arguments.options import layout, memory_format
 from ..tensors.tensor import Tensor
 from .graph import Graph
@@ -21,7 +24,8 @@ __all__ = ["Attribute", "GraphAppendingTracer", "ParameterProxy", "Proxy", "Trac
 if not TYPE_CHECKING:
     __getattr__, __dir__ = missing(__name__, __all__)
 
-_PLAIN = (str, int, float, bool, complex, dtype, device, layout, memory_format, type(None), type(Ellipsis))
+_PLAIN = (str, int, float, bool, complex, dtype, device, layout, memory_format, Tensor, Enum, OpOverload,
+          type(None), type(Ellipsis))
 _FLOW = "symbolically traced variables cannot be used as inputs to control flow"
 _ITERATED = (
     "Proxy object cannot be iterated. This can be attempted when the Proxy is used in a loop or as a *args or **kwargs "
@@ -93,7 +97,10 @@ class TracerBase:
             return slice(self.create_arg(a.start), self.create_arg(a.stop), self.create_arg(a.step))
         if isinstance(a, range):
             return range(self.create_arg(a.start), self.create_arg(a.stop), self.create_arg(a.step))
-        if isinstance(a, (*_PLAIN, Node)) or inspect.isfunction(a) or type(a) is type:
+        if is_dataclass(a) and not isinstance(a, type):
+            made = {field.name: self.create_arg(getattr(a, field.name)) for field in fields(a)}
+            return self.create_node("call_function", type(a), (), made)
+        if isinstance(a, (*_PLAIN, Node)):
             return a
         raise NotImplementedError(f"argument of type: {type(a)}")
 
@@ -228,6 +235,10 @@ class ParameterProxy(Proxy):
     def numel(self) -> Any:
         """How many numbers the parameter has."""
         return self.param.numel()
+
+    def nelement(self) -> Any:
+        """How many numbers the parameter has."""
+        return self.param.nelement()
 
 
 _MAGIC = ("eq", "ne", "lt", "gt", "le", "ge", "pos", "neg", "invert", "add", "sub", "mul", "floordiv", "truediv", "mod",
