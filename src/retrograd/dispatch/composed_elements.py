@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from ..ops.networks.activations import gelu_tanh
 from .gradients import Node
 
 Gradients = list[Any] | None
@@ -136,6 +137,26 @@ def _of_gather(node: Node) -> Gradients:
     return arrays(node.call("scatter_add.default", _zeros(node), node.args[2], node.value("index"), node.g), None)
 
 
+def _of_gelu(node: Node) -> Gradients:
+    if node.op is not gelu_tanh and node.op is not gelu_tanh.written:
+        return None
+    return arrays(node.call("gelu_backward.default", node.g, node.value("x"), approximate="tanh"))
+
+
+def _of_binary_cross_entropy(node: Node) -> Gradients:
+    """The operator of the core computes the gradient of the input alone."""
+    found = node.gradients()
+    if node.needed[1]:
+        x, y, weight, reduction = map(node.value, ("x", "y", "weight", "reduction"))
+        by_target = node.call("mul.Tensor", node.call("neg_.default", node.call("logit.default", x)), node.g)
+        if weight is not None:
+            by_target = node.call("mul.Tensor", by_target, weight)
+        if reduction == "mean":
+            by_target = node.call("div_.Scalar", by_target, y.numel())
+        found[1] = by_target._array
+    return found
+
+
 def _of_index_select(node: Node) -> Gradients:
     return arrays(node.call("index_add.default", _zeros(node), node.args[2], node.value("index"), node.g), None)
 
@@ -190,8 +211,9 @@ def _of_masked(node: Node) -> Gradients:
 
 
 ELEMENTS: dict[str, Callable[[Node], Gradients]] = {
-    "addcdiv": _of_added_quotient, "atan2": _of_angle, "erf": _of_error_function, "erfc": _of_error_function,
-    "gather": _of_gather, "index": _of_index, "index_add": _of_placed, "index_copy": _of_placed,
+    "addcdiv": _of_added_quotient, "atan2": _of_angle, "binary_cross_entropy": _of_binary_cross_entropy,
+    "erf": _of_error_function, "erfc": _of_error_function,
+    "gather": _of_gather, "gelu": _of_gelu, "index": _of_index, "index_add": _of_placed, "index_copy": _of_placed,
     "index_select": _of_index_select, "masked_fill": _of_masked, "masked_select": _of_masked_select,
     "maximum": _of_larger, "minimum": _of_larger, "pow": of_power, "repeat": _of_repeat, "rsqrt": _of_inverse_root,
     "rsub": _of_rsub, "square": of_power, "take": _of_take, "tan": _of_tangent}

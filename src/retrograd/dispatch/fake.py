@@ -216,7 +216,8 @@ class FakeTensorMode(TorchDispatchMode):
         place = kwargs.get("device") or (fakes[0].fake_device if fakes else Device("cpu"))
         if "device" in kwargs or not fakes:
             kwargs["device"] = Device("meta")
-        known = {id(t.elem._array): t for t in fakes}
+        writes = name.endswith("_") or "out" in kwargs
+        known = {id(t.elem._array): t for t in fakes} if writes else {}
         out = func(*each_tensor(args, _elem), **each_tensor(kwargs, _elem))
         fake = each_tensor(out, lambda t: known[id(t._array)] if id(t._array) in known else FakeTensor(self, t, place))
         self._keep_constants(func, args, kwargs, fakes, fake)

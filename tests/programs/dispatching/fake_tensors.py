@@ -70,3 +70,11 @@ with mode:
         attempt(question)
 with FakeTensorMode(allow_non_fake_inputs=True):
     attempt(lambda: real + 1)
+fake = mode.from_tensor(torch.ones(2, 3)).requires_grad_()
+for made in (fake.detach(), fake.data, (fake * 2).detach(), (fake * 2).detach().clone(), (fake * 2).detach_()):
+    print(made is fake, made.requires_grad, made.grad_fn)
+with mode:
+    layer = nn.Linear(2, 2)
+    print([value.requires_grad for value in layer.state_dict().values()])
+    written = torch.ones(2)
+    print(written.add_(1) is written, torch.add(written, 1, out=written) is written)

@@ -184,3 +184,21 @@ with torch.inference_mode(), Names():
     print((p * 2).is_inference())
 with Names():
     print(torch.vmap(lambda v: (v * 2).sum())(torch.ones(2, 3)))
+
+
+class Passes(TorchDispatchMode):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+
+
+x, y = torch.tensor([0.2, 0.7], requires_grad=True), torch.tensor([0.3, 0.6], requires_grad=True)
+for options in ({}, {"reduction": "sum"}, {"reduction": "none"}):
+    x.grad = y.grad = None
+    with Names("", False):
+        F.binary_cross_entropy(x, y, **options).sum().backward()
+    print(x.grad, y.grad)
+with Passes():
+    F.binary_cross_entropy(x.detach(), y, weight=torch.tensor([2.0, 3.0])).backward()
+with Names():
+    F.gelu(x, approximate="tanh").sum().backward()
+print(x.grad, y.grad)
