@@ -46,6 +46,14 @@ def of_argnums(argnums: Argnums, values: Sequence[Any]) -> Any:
     return values[0] if isinstance(argnums, int) else tuple(values)
 
 
+def refuse_complex(function: str, tree: PyTree, what: str) -> None:
+    """Raise RuntimeError for a complex tensor among the inputs or outputs: Jacobians are of real functions."""
+    for i, leaf in enumerate(tree_flatten(tree)[0]):
+        if isinstance(leaf, Tensor) and leaf._array.dtype.kind == "c":
+            raise RuntimeError(f"{function}: Expected all {what} to be real but received complex tensor at flattened "
+                               f"input idx: {i}")
+
+
 def tensors_in(tree: PyTree, refuse: Callable[[Any], Exception]) -> tuple[list[Tensor], TreeSpec]:
     """The leaves of a tree, which must be tensors, and its structure. `refuse(leaf)` makes the error for another."""
     leaves, spec = tree_flatten(tree)

@@ -15,7 +15,7 @@ from ..tensors.transforms.crossing import entered, make_dual, primal_part, tange
 from ..tensors.transforms.forward import ForwardLevel, misfit
 from ..tensors.transforms.levels import inner, transforming
 from ..utils._pytree import PyTree, TreeSpec, tree_flatten, tree_unflatten
-from .arguments import Argnums, chosen, mapped, of_argnums, outputs_in, replaced, with_aux
+from .arguments import Argnums, chosen, mapped, of_argnums, outputs_in, refuse_complex, replaced, with_aux
 from .jacobians import basis, by_input
 from .reverse import jacrev
 
@@ -104,6 +104,7 @@ def jacfwd(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
 
     @functools.wraps(func)
     def wrapper(*args: Any) -> Any:
+        refuse_complex("jacfwd", args, "inputs")
         places = chosen(argnums, len(args))
         values = [args[place] for place in places]
         inputs, spec = tree_flatten(values)
@@ -115,6 +116,7 @@ def jacfwd(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
         def push(*directions: Tensor) -> list[Tensor]:
             nonlocal beside
             level, outputs, outputs_spec, aux = _pushed(of_chosen, inputs, directions, spec, has_aux)
+            refuse_complex("jacfwd", outputs, "outputs")
             beside = outputs_spec, _without_tangents(level, aux) if has_aux else None
             return [tangent_part(level, out) for out in outputs]
 

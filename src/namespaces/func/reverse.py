@@ -28,7 +28,7 @@ from ..tensors.state.dispatch import handlers_see
 from ..tensors.tensor import Tensor
 from ..tensors.transforms.levels import transforming
 from ..utils._pytree import PyTree, TreeSpec, tree_flatten, tree_unflatten
-from .arguments import Argnums, chosen, mapped, of_argnums, outputs_in, replaced, tensors_in, with_aux
+from .arguments import Argnums, chosen, mapped, of_argnums, outputs_in, refuse_complex, replaced, tensors_in, with_aux
 from .jacobians import by_output, rows_of
 
 if TYPE_CHECKING:
@@ -332,11 +332,11 @@ def jacrev(func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = Fa
 
     @functools.wraps(func)
     def wrapper(*args: Any) -> Any:
-        places = chosen(argnums, len(args))
-
-        run = _Run(func, args, {}, places)
+        refuse_complex("jacrev", args, "inputs")
+        run = _Run(func, args, {}, chosen(argnums, len(args)))
         output, aux = with_aux(_VJP, run.found, has_aux)
         outputs, spec = _differentiable(output)
+        refuse_complex("jacrev", outputs, "outputs")
         rows = rows_of(lambda *cotangents: run.gradients(outputs, cotangents, keep=True), outputs, chunk_size)
         jacobian = tree_unflatten([of_argnums(argnums, run.in_arguments(blocks))
                                    for blocks in by_output(rows, outputs, run.inputs)], spec)

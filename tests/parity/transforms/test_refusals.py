@@ -42,6 +42,19 @@ def test_a_function_that_loses_derivatives(name: str, transform: str) -> None:
     same(lambda t: getattr(t.func, transform)(lambda z: FUNCTIONS[name](t, z))(t.ones(3)))
 
 
+@pytest.mark.parametrize("transform", ["jacrev", "jacfwd", "hessian"])
+def test_jacobians_of_complex_numbers(transform: str) -> None:
+    def of(t: Any, function: Callable[..., Any], *args: Any) -> Any:
+        return getattr(t.func, transform)(function)(*args)
+
+    same(lambda t: of(t, lambda x: x * (1 + 1j), t.ones(2)))
+    same(lambda t: of(t, lambda z: z * z, t.ones(2) + 1j))
+    same(lambda t: of(t, lambda x, z: (x * z.real).sum(), t.ones(2), t.ones(2) + 1j))
+    same(lambda t: of(t, lambda x: {"a": x * 2, "b": (x, x * 1j)}, t.ones(2)))
+    same(lambda t: of(t, lambda x: (x * 1j).abs().sum(), t.ones(2)))
+    same(lambda t: t.vmap(getattr(t.func, transform)(lambda x: x * 1j))(t.ones(2, 2)))
+
+
 def test_hooks_outside_of_the_transform() -> None:
     def case(t: Any) -> Any:
         with t.autograd.graph.saved_tensors_hooks(lambda a: a, lambda a: a):
