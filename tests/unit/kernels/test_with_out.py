@@ -22,12 +22,14 @@ def calls(op: Op) -> Iterator[tuple[tuple[Any, ...], Any]]:
     numbers = np.random.default_rng(0)
     for dtype in DTYPES:
         for options in OPTIONS:
-            arrays = [np.abs(numbers.normal(size=(3, 3)) * 3).astype(dtype) for _ in range(op.arity)]
-            try:
-                yield (*arrays, *options), np.asarray(op.kernel(*arrays, *options))
-            except (IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError,
-                    np.exceptions.ComplexWarning):
-                continue
+            signed = [numbers.normal(size=(3, 3)) * 3 for _ in range(op.arity)]
+            for part in (np.abs, np.positive):
+                try:
+                    arrays = [part(array).astype(dtype) for array in signed]
+                    yield (*arrays, *options), np.asarray(op.kernel(*arrays, *options))
+                except (IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError,
+                        np.exceptions.ComplexWarning):
+                    continue
 
 
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)

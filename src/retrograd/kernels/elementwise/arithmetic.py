@@ -177,14 +177,18 @@ def power_number(x: Array, exponent: Any) -> Any:
 def power(x: Array, y: Array, *, out: Array | EllipsisType = ...) -> Any:
     """x ** y, elementwise."""
     if x.dtype.kind == "i" and np.any(np.less(y, 0)):
-        return _integer_power(x, y)
+        return _integer_power(x, y, out)
     return np.power(x, y, out=out)
 
 
-def _integer_power(x: Any, y: Any) -> Any:
+def _integer_power(x: Any, y: Any, out: Array | EllipsisType) -> Any:
     """Integers to integer powers, some of them negative. Negative powers of 1 and -1 are exact; all others are 0."""
     inverse = np.where(np.abs(x) == 1, np.where(y % 2 == 0, x * x, x), 0)
-    return np.where(y < 0, inverse, np.power(x, np.maximum(y, 0))).astype(x.dtype)
+    result = np.where(y < 0, inverse, np.power(x, np.maximum(y, 0))).astype(x.dtype)
+    if out is ...:
+        return result
+    out[...] = result
+    return out
 
 
 def number_to_power(y: Array, base: Any) -> Any:
