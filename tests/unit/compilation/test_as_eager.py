@@ -208,3 +208,33 @@ def test_operators_on_whole_arrays_are_in_no_loop() -> None:
     ready = torch.compile(function, backend="numpy")
     for _ in range(2):
         assert torch.equal(ready(x, y), function(x, y))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("dtype", [torch.int8, torch.int16, torch.int32, torch.int64])
+def test_integers_to_negative_powers(dtype: Any, backend: str) -> None:
+    x, y = torch.tensor([-2, -1, 0, 1, 2, 1, -1], dtype=dtype), torch.tensor([-1, -3, 0, -2, 3, 5, -2], dtype=dtype)
+    ready = torch.compile(lambda x, y: (x * 1) ** y, backend=backend, fullgraph=True)
+    for _ in range(3):
+        assert ready(x, y).tolist() == [0, -1, 1, 1, 8, 1, 1]
+
+
+COUNTED: dict[str, Callable[[Any, Any], Any]] = {
+    "a product of a sum": lambda x, n: x.sum() * n, "a quotient": lambda x, n: x + n / 3,
+    "a write": lambda x, n: x.add_(n)}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", COUNTED)
+def test_numbers_of_the_state_beside_bfloat16(name: str, backend: str) -> None:
+    def results(change: Callable[[Any], Any]) -> list[Any]:
+        counter = {"n": 1}
+
+        def function(x: Any) -> Any:
+            counter["n"] += 1
+            return COUNTED[name](x, counter["n"])
+
+        found = [change(function)(torch.tensor([1.0, 2.0, 3.3]).bfloat16()) for _ in range(4)]
+        return [(y.dtype, y.tolist()) for y in found]
+
+    assert results(lambda function: torch.compile(function, backend=backend, fullgraph=True)) == results(lambda f: f)
