@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any, NamedTuple
 
 from ...foundations.dtypes import dtype as torch_dtype
@@ -69,6 +70,8 @@ def _container(check: Check, present: Any) -> str:
     if size is not None and len(present) != size:
         entries = "entry" if len(present) == 1 else "entries"
         return f"{check.words} has {len(present)} {entries}, and had {size}"
+    if isinstance(present, deque):
+        return f"{check.words} has another limit"
     return f"{check.words} has other keys, or has them in another order"
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from types import CellType, FunctionType
 
-from ..program.constants import MISSING, SINGLETONS, is_constant as cannot_change
+from ..program.constants import MISSING, SINGLETONS
 from ..reach import kinds
 from ..reach.items import (
     ARRAY,
@@ -97,7 +98,7 @@ class ItemLines(Lines):
         elif item.kind == SET:
             known = self.constant(f"s{item.number}", item.facts)
             value = self.name(item)
-            self.test(f"type({value}) is not {self.kind(item)} or {value} != {known}", value,
+            self.test(f"type({value}) is not {self.kind(item)} or others({value}, {known})", value,
                       Check(item.words, "value", SET, item.facts))
         elif item.kind == ARRAY:
             self.array(item)
@@ -172,8 +173,10 @@ class ItemLines(Lines):
         compared = f"len({name}) != {size}" if size else name
         if isinstance(keys, list) and keys and not by_key(item):
             known = self.constant(f"l{n}", keys)
-            same = all(map(cannot_change, keys))
-            compared = f"[*{name}] != {known}" if same else f"{compared} or not all(map(is_, {name}, {known}))"
+            names = {*map(type, keys)} == {str}              # which a list compares in less time
+            compared = f"[*{name}] != {known}" if names else f"others({name}, {known})"
+        elif isinstance(value, deque):
+            compared += f" or {name}.maxlen != {value.maxlen}"
         condition = f"type({name}) is not {self.kind(item)} or {compared}"
         self.test(condition, name, check)
         self.attributes(item)
@@ -207,6 +210,9 @@ class ItemLines(Lines):
             self.geometry(Geometry(name, self.kind(item), f"a{n}", facts.shape, facts.strides, rest), name, check)
         if facts.attributes is not None:
             self.test(f"len({name}.__dict__) != {facts.attributes}", name, check)
+        if facts.retained is not None:
+            retains = f"(getattr({name}._grad_meta, 'retained', None) is not None)"
+            self.test(f"{retains} is not {facts.retained}", name, check)
         self.history(item, facts, check)
         self.dictionary(item)
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from abc import get_cache_token
 from collections import defaultdict
-from operator import is_
 from typing import Any, NamedTuple
 
 from ...kernels.layout import offset_of
 from ...tensors.state.base import requires
-from ..program.constants import differ
+from ..program.constants import differ, others
 from ..reach.items import Item, is_constant
 from ..reach.places import SOURCES, Step
 from ..reach.surroundings import READERS, autocast
@@ -52,7 +51,7 @@ class Lines:
     def __init__(self) -> None:
         self.lines: list[str | Geometry] = []
         self.checks: dict[int, Check] = {}
-        self.scope: dict[str, Any] = {**READERS, "differ": differ, "gone": GONE, "is_": is_, "requires": requires,
+        self.scope: dict[str, Any] = {**READERS, "differ": differ, "others": others, "gone": GONE, "requires": requires,
                                       "autocast": autocast, "offset_of": offset_of, "token": get_cache_token}
 
     def line(self, text: str, check: Check) -> None:

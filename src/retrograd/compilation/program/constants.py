@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Collection
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -56,10 +58,21 @@ def differ(value: Any, former: Any) -> bool:
         return repr(value) != repr(former)
     if isinstance(former, np.generic):
         return bool(value.dtype != former.dtype or value.tobytes() != former.tobytes())
-    if kind is slice:
+    if kind is slice or kind is range:                       # equal ranges may have other ends
         return any([differ(getattr(value, part), getattr(former, part)) for part in ("start", "stop", "step")])
     if kind is tuple:
         return len(value) != len(former) or any(map(differ, value, former))
     if kind is Size:
         return tuple(value) != tuple(former)
     return bool(value != former)
+
+
+def others(values: Collection[Any], former: Collection[Any]) -> bool:
+    """Whether two collections have other parts, or have them in another order.
+
+    Constants are compared as by `differ`, since 1, 1.0 and True are equal, and other things by identity.
+    """
+    if len(values) != len(former) or all(map(is_, values, former)):
+        return len(values) != len(former)
+    return any([value is not known and (not is_constant(known) or differ(value, known))
+                for value, known in zip(values, former, strict=True)])

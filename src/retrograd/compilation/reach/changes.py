@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from copy import copy
 from typing import Any, NamedTuple
 
+from ...optim.optimizer import Optimizer
 from ..program import constants
 from ..program.constants import MISSING
 from ..program.expressions import Expression
@@ -146,7 +147,7 @@ class _Comparison:
             return
         if item.kind == TENSOR:
             self.tensor(item, later)
-        elif item.kind in _BY_FACTS and item.facts != later.facts:
+        elif item.kind in _BY_FACTS and _other_facts(item, later):
             verb = "was" if item.kind == OPAQUE else "were"
             self.found.unrepeatable.append(f"the {_BY_FACTS[item.kind]} of {item.words} {verb} changed")
         elif isinstance(item.facts, Defined):
@@ -199,7 +200,7 @@ class _Comparison:
         same = old is new or (old is not None and new is not None and _same(old, new))
         if same and (old is None or new is None or not _is_another(old, new)):
             return
-        whole = None if new is None or is_traced(step.key) else self.whole(new, place_of(holder, step))
+        whole = None if new is None or not self.stays(holder, step) else self.whole(new, place_of(holder, step))
         had_tensor = old is not None and _has_tensor(old)
         if old is not None and (same or old.role in ("number", "guarded")) and whole is not None:
             self.effect(holder, step, whole)
@@ -229,6 +230,13 @@ class _Comparison:
         key = self.before.known.get(id(step.key)) if step.kind == "item" else None
         return step.words(holder.words, None if key is None else key.words)
 
+    def stays(self, holder: Item, step: Step) -> bool:
+        """Whether each repetition has the key of a place. Keys in an optimizer are tensors that it has."""
+        known, top = self.before.known.get(id(step.key)), holder.anchored()[0]
+        return not is_traced(step.key) and (
+            constants.is_constant(step.key) or (known is not None and known.fixed)
+            or (top is not None and isinstance(top.value, Optimizer)))
+
     def whole(self, item: Item, place: Hashable, outer: frozenset[int] = frozenset()) -> Whole | None:
         """How a value is built again; None if it has parts that a replay cannot make.
 
@@ -245,7 +253,7 @@ class _Comparison:
         if (item.kind != CONTAINER or known is not None or type(item.value) in kinds.PARTS or item.number in outer
                 or len(outer) > _DEPTH):
             return None
-        if any([is_traced(step.key) for step in item.entries]):
+        if not all([self.stays(item, step) for step in item.entries]):
             return None
         if type(item.value) is not tuple and self.built.setdefault(item.number, place) != place:
             return None
@@ -280,12 +288,21 @@ def _same(old: Item, new: Item) -> bool:
         if CONSTANT in (old.kind, new.kind):
             if old.kind != new.kind or constants.differ(new.value, old.value):
                 return False
-        elif (old.kind not in (SET, CONTAINER) or type(old.value) is not type(new.value) or old.facts != new.facts
-              or old.entries.keys() != new.entries.keys()):
+        elif (old.kind not in (SET, CONTAINER) or type(old.value) is not type(new.value)
+              or _other_facts(old, new) or old.entries.keys() != new.entries.keys()):
             return False
         else:
             pairs += [(part, new.entries[step]) for step, part in old.entries.items()]
     return True
+
+
+def _other_facts(old: Item, new: Item) -> bool:
+    """Whether two things of one kind have other numbers, elements or keys, or another length."""
+    if old.kind == SET or isinstance(old.facts, list):
+        return constants.others(new.facts, old.facts)
+    if isinstance(old.value, deque) and old.value.maxlen != new.value.maxlen:
+        return True
+    return bool(old.facts != new.facts)
 
 
 def _is_number(item: Item | None) -> bool:

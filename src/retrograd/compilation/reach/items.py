@@ -29,8 +29,8 @@ class Facts(NamedTuple):
     """What is guarded of a tensor, besides its identity.
 
     `plain` says that no gradient, no hooks and no history of its own stand in the tensor. `tracked` is `_meta.leaf`.
-    `offset` is that in the memory, if the code asks for it. `attributes` is the number of attributes, if the code may
-    ask whether there is one.
+    `offset` is that in the memory, and `retained` whether the tensor retains its gradient, if the code asks for it.
+    `attributes` is the number of attributes, if the code may ask whether there is one.
     """
 
     cls: type[Any]
@@ -45,6 +45,7 @@ class Facts(NamedTuple):
     view: bool
     offset: int | None = None
     attributes: int | None = None
+    retained: bool | None = None
 
 
 class Defined(NamedTuple):

@@ -219,7 +219,7 @@ def kind_of(value: Any) -> tuple[str, Any]:
     if is_sequence(value):
         return CONTAINER, len(value)
     if type(value) in (set, frozenset):
-        return SET, frozenset(value)
+        return SET, tuple(value)
     if has_own_access(value):
         return REFUSED, f"a {type(value).__name__}, which has its own way to reach its elements"
     if is_type(value) or isinstance(value, ModuleType):

@@ -224,7 +224,9 @@ class Walk:
         array, placed = tensor._array, not _OF_PLACES.isdisjoint(self.mentioned)
         offset = offset_of(array) if placed and type(array) is np.ndarray else None
         asks = self._asks() or whose_class(type(tensor)) == USER             # whose variables attributes hide
-        return TENSOR, facts._replace(offset=offset, attributes=len(tensor.__dict__) if asks else None)
+        retains = getattr(tensor._grad_meta, "retained", None) is not None
+        return TENSOR, facts._replace(offset=offset, attributes=len(tensor.__dict__) if asks else None,
+                                      retained=retains if "retains_grad" in self.mentioned else None)
 
     def _asks(self) -> bool:
         """Whether the code may ask which attributes a thing has."""

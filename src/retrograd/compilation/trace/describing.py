@@ -54,10 +54,10 @@ class Description:
         if why is not None:
             return tape.give_up(why, True)
         there = [t for effect in changed.effects if effect.whole is not None for t in effect.whole.tensors()]
-        returns = new_tensors(result)
-        self.guard = make_guard(before, changed.replaced, *self._unread([*returns, *there]), numbers)
-        left = Left(before, self.guard.inputs, numbers)
         try:
+            returns = new_tensors(result)
+            self.guard = make_guard(before, changed.replaced, *self._unread([*returns, *there]), numbers)
+            left = Left(before, self.guard.inputs, numbers)
             for tensor in [*there, *returns]:
                 left.add(tensor)
             returned = form(result, left, before, placed)

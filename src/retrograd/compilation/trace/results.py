@@ -273,11 +273,16 @@ class _Forms:
         if id(value) in self.seen:
             raise Unknown("the program returns a new list or dict in two places, or also leaves it in its state")
         self.seen.add(id(value))
-        if isinstance(value, dict) and any(map(is_traced, value)):
-            raise Unknown("the program returns a dict with a number of its state as a key")
+        if isinstance(value, dict) and not all(map(self._stays, value)):
+            raise Unknown("the program returns a dict with a key that may be another in each call")
         children, rebuild = _taken_apart(value)
         parts = [self.make(child) for child in children]
         return lambda tensors, inputs, args, kwargs: rebuild([part(tensors, inputs, args, kwargs) for part in parts])
+
+    def _stays(self, key: Any) -> bool:
+        """Whether a key of a new dict is the same in each call."""
+        known = self.before.known.get(id(key))
+        return (constants.is_constant(key) and not is_traced(key)) or (known is not None and known.fixed)
 
 
 def _taken_apart(value: Sequence[TensorBase]) -> tuple[Iterable[Any], Callable[[list[Any]], Any]]:
@@ -313,12 +318,15 @@ def _found(item: Item) -> Make:
 
 
 def new_tensors(value: Any) -> Iterable[Any]:
-    """The tensors in what a call returned."""
+    """The tensors in what a call returned. Raises Unknown if their place has no end."""
     if value is None or isinstance(value, TensorBase):
         return () if value is None else (value,)
     if type(value) is tuple and all([part is None or isinstance(part, TensorBase) for part in value]):
         return [part for part in value if part is not None]
-    return [leaf for leaf in reached("utils._pytree").tree_leaves(value) if isinstance(leaf, TensorBase)]
+    try:
+        return [leaf for leaf in reached("utils._pytree").tree_leaves(value) if isinstance(leaf, TensorBase)]
+    except RecursionError:
+        raise Unknown("the program returns a list or dict in itself, or too deep in others") from None
 
 
 SPECIAL = ("the graph of the results has hooks, has a step without a derivative, or leads to a new leaf that requires "

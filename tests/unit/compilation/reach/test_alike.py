@@ -1,0 +1,104 @@
+"""State that equals a former state, or has as many parts, and is another one: a compiled function finds the difference.
+
+Each program is run as it is and compiled, with another state before each call.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import retrograd as torch
+
+pytestmark = pytest.mark.filterwarnings("ignore:torch.compile runs")
+Change = Callable[[Any], Any]
+
+
+def as_eager(program: Callable[[Any, Any], Any], states: list[Any]) -> None:
+    """Run a program with each state, as it is and compiled, and compare what it returns."""
+    def results(change: Change) -> list[Any]:
+        holder = SimpleNamespace(value=None)
+        function, found = change(lambda x: program(holder, x)), []
+        for state in [states[0], *states, *states]:
+            holder.value = state() if callable(state) else state
+            found.append(repr(function(torch.ones(2))))
+        return found
+
+    assert results(torch.compile) == results(lambda function: function)
+
+
+@pytest.mark.parametrize("states", [
+    [{1}, {1.0}, {True}], [frozenset([1]), frozenset([True])], [{0, 8}, {8, 0}], [{0.0}, {-0.0}], [{(1,)}, {(True,)}],
+    [{1: 0}, {1.0: 0}, {True: 0}], [{(1,): 0}, {(True,): 0}], [{"a": 0, 1: 0}, {"a": 0, True: 0}]], ids=str)
+def test_parts_of_sets_and_keys(states: list[Any]) -> None:
+    as_eager(lambda holder, x: (x * 2, [*holder.value]), states)
+
+
+@pytest.mark.parametrize("states", [
+    [range(0), range(2, 2)], [range(0, 4, 2), range(0, 3, 2)]], ids=str)
+def test_ends_of_ranges(states: list[Any]) -> None:
+    as_eager(lambda holder, x: (x, holder.value.start, holder.value.stop, holder.value.step), states)
+
+
+def test_limits_of_deques() -> None:
+    as_eager(lambda holder, x: (x, holder.value.maxlen), [deque([1], 3), deque([1], 4), deque([1])])
+
+
+def retaining(retains: bool) -> Any:
+    """A tensor with a history, which retains its gradient or not."""
+    tensor = torch.ones(2, requires_grad=True) * 2
+    if retains:
+        tensor.retain_grad()
+    return tensor
+
+
+def test_whether_a_gradient_is_retained() -> None:
+    compiled = torch.compile(lambda x: torch.ones(1) * (2 if x.retains_grad else 3))
+    for retains in (False, True, False, True):
+        assert compiled(retaining(retains)).item() == (2 if retains else 3)
+
+
+def test_keys_that_are_tensors() -> None:
+    """No repetition has the tensor of the first call as a key."""
+    holder = SimpleNamespace(value={})
+
+    def replaced(x: Any) -> Any:
+        holder.value = {x: 1}
+        return x * 2
+
+    def added(x: Any) -> Any:
+        holder.value[x] = 1
+        return x * 2
+
+    for program in (replaced, added):
+        compiled = torch.compile(program)
+        for i in range(4):
+            holder.value, x = {}, torch.ones(2) + i
+            assert torch.equal(compiled(x), x * 2)
+            assert [key is x for key in holder.value] == [True]
+
+
+@pytest.mark.parametrize("program", [
+    lambda x: {x: 1}, lambda x: {"a": [{(x, 1): 2}]}, lambda x: {x * 2: 1}], ids=["itself", "in a tuple", "computed"])
+def test_keys_of_results(program: Callable[[Any], Any]) -> None:
+    compiled = torch.compile(program)
+    for i in range(3):
+        x = torch.ones(2) + i
+        assert repr(compiled(x)) == repr(program(x))
+
+
+def test_a_list_that_is_returned_in_itself() -> None:
+    def program(x: Any) -> Any:
+        found: list[Any] = [x * 2]
+        found.append(found)
+        return found
+
+    compiled = torch.compile(program)
+    for i in range(3):
+        found = compiled(torch.ones(1) + i)
+        assert found[0].item() == 2 + 2 * i
+        assert found[1] is found
