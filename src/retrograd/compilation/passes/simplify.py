@@ -103,7 +103,7 @@ def _same_numbers(line: Line, values: list[Value]) -> int | None:
     candidates: list[int] = []
     if line.op in (copy, clone) or line.op.view:
         candidates = line.reads
-    elif line.op is mul:
+    elif line.op is mul and values[line.results[0]].like.dtype.kind != "c":            # inf + 0j times 1 is inf + nanj
         one, other = line.reads
         candidates = [a for a, b in ((one, other), (other, one)) if _is_one(values[b])]
     if not candidates or line.several:

@@ -10,6 +10,7 @@ import builtins
 import copy
 import dataclasses
 import inspect
+import operator
 import sys
 from importlib.util import resolve_name
 from types import BuiltinFunctionType, FunctionType, ModuleType
@@ -28,9 +29,11 @@ from .reading import Mentions, chains
 if TYPE_CHECKING:
     from .state import Walk
 
-# Functions of Python's library that look at all attributes of their arguments.
-_LOOKING = frozenset(map(id, (
-    copy.copy, copy.deepcopy, dataclasses.asdict, dataclasses.astuple, dataclasses.replace, dataclasses.fields,
+# Functions of Python's library that look at all attributes of their arguments, or at any of them.
+LOOKING = frozenset(map(id, (
+    getattr, setattr, delattr, vars, dir, object.__getattribute__, object.__setattr__, object.__delattr__,
+    type.__getattribute__, type.__setattr__, type.__delattr__, operator.attrgetter, operator.methodcaller, copy.copy,
+    copy.deepcopy, dataclasses.asdict, dataclasses.astuple, dataclasses.replace, dataclasses.fields,
     inspect.getmembers, inspect.getattr_static, inspect.signature)))
 # A library's container with more entries than this is none that a guard compares: `sys.modules` is one.
 _MOST_ENTRIES = 200
@@ -96,7 +99,7 @@ class Named:
                 self._refuse(item, names, thing, "a function or type that may read or change more than its arguments")
             if called and is_type(thing) and root != "__class__":
                 self.walk.makes(item, Step("fixed", names, names), thing)
-            if id(thing) in _LOOKING:
+            if id(thing) in LOOKING:
                 self.walk.names.add("__dict__")
 
     def _attribute(self, thing: Any, name: str, read: bool) -> Any:

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 _GLOBALS = {"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"}
 # Code with one of these names may look at any attribute of an object.
-ANY_ATTRIBUTE = frozenset({"__dict__", "__getstate__", "attrgetter", "dir", "getattr", "setattr", "vars"})
+ANY_ATTRIBUTE = frozenset({"__delattr__", "__dict__", "__getattribute__", "__getstate__", "__setattr__", "attrgetter",
+                           "delattr", "dir", "getattr", "methodcaller", "setattr", "vars"})
 # What code names, from a global or captured variable on: ("np", "random", "default_rng").
 _ROOTS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"})
 _ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD"})

@@ -40,7 +40,7 @@ from .items import (
     State as State,
     take_apart,
 )
-from .named import Named
+from .named import LOOKING, Named
 from .patches import foreign
 from .places import Step
 from .put_off import is_put_off
@@ -199,6 +199,8 @@ class Walk:
             for i in range(self.grown.lengths[id(value)], len(value)):
                 self.place(item, Step("item", i), value[i], False)
         elif kind == OPAQUE:
+            if id(value) in LOOKING:
+                self.names.add("__dict__")
             if "__wrapped__" in kinds.attributes_of(value):
                 self.place(item, Step("attribute", "__wrapped__"), kinds.attributes_of(value)["__wrapped__"], given)
             for name in kinds.WRAPPING.get(type(value), ()):

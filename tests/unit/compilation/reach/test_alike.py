@@ -5,6 +5,8 @@ Each program is run as it is and compiled, with another state before each call.
 
 from __future__ import annotations
 
+import math
+import operator
 from collections import deque
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -102,3 +104,46 @@ def test_a_list_that_is_returned_in_itself() -> None:
         found = compiled(torch.ones(1) + i)
         assert found[0].item() == 2 + 2 * i
         assert found[1] is found
+
+
+def computed() -> str:
+    """The name of an attribute, which stands in no code."""
+    return "".join(["sca", "le"])
+
+
+NAMED: dict[str, Callable[[Any, Any], Any]] = {
+    "a method": lambda m, x: x * m.__getattribute__(computed()),
+    "of object": lambda m, x: x * object.__getattribute__(m, computed()),
+    "a caller": lambda m, x: x * operator.methodcaller("__getattribute__", computed())(m),
+    "under another name": lambda m, x, get=getattr: x * get(m, computed()),
+    "in a list": lambda m, x, gets=(vars,): x * gets[0](m)[computed()],
+    "set by a method": lambda m, x: m.__setattr__(computed(), x * 2),
+    "set of object": lambda m, x: object.__setattr__(m, computed(), x * 2),
+    "set under another name": lambda m, x, put=setattr: put(m, computed(), x * 2),
+    "set by object under another name": lambda m, x, put=object.__setattr__: put(m, computed(), x * 2),
+    "deleted": lambda m, x: delattr(m, computed())}
+
+
+class Scaled:
+    def __init__(self) -> None:
+        self.scale = 2.0
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_attributes_whose_names_are_computed(name: str) -> None:
+    def results(change: Change) -> list[Any]:
+        holder, found = Scaled(), []
+        function = change(lambda x: NAMED[name](holder, x))
+        for i in range(5):
+            holder.scale = 1.0 + i // 2
+            found.append((repr(function(torch.ones(2) + i)), repr(vars(holder))))
+        return found
+
+    assert results(torch.compile) == results(lambda function: function)
+
+
+def test_products_of_complex_infinities_with_one() -> None:
+    x = torch.tensor([complex(math.inf, 0), complex(math.nan, 1), complex(0, -math.inf)])
+    compiled = torch.compile(lambda x: torch.view_as_real((x * 1).to(torch.complex128)))
+    for _ in range(3):
+        assert str(compiled(x).tolist()) == "[[inf, nan], [nan, nan], [nan, -inf]]"
