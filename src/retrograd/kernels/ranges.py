@@ -32,8 +32,10 @@ def arange_length(start: float, end: float, step: float, dtype: np.dtype[Any]) -
     if dtype == np.int64:
         if int(step) == 0:
             raise noted(ValueError("step must be nonzero"), given=f"{step} is 0 as an int64")
-        return len(range(int(start), int(end), int(step)))
-    return max(0, math.ceil((end - start) / step))
+        start, end, step = [bound if isinstance(bound, int) else int(bound) for bound in (start, end, step)]
+        count = end - start if step == 1 else -((start - end) // step)           # a size of a trace notes a quotient
+        return max(0, int(count))
+    return max(0, math.ceil(end - start if step == 1 else (end - start) / step))
 
 
 def arange(start: float, step: float, count: int, dtype: np.dtype[Any]) -> Array:

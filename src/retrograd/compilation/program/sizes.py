@@ -178,14 +178,17 @@ def _binary(what: str, function: Callable[[Any, Any], Any], swapped: bool, made:
 def _unary(what: str, function: Callable[..., Any], silent: bool) -> Any:
     def operate(self: Any, *options: Any) -> Any:
         result = function(self.value, *options)
-        return result if silent and _by_own_code() else note(what, result, self, *options)
+        handed_on = silent and not (type(self) is SizeFloat and what in _WHOLE)
+        return result if handed_on and _by_own_code() else note(what, result, self, *options)
 
     return operate
 
 
 # Sums, differences and multiples are sizes again, and so are whole parts. An order decides what a program does. Our own
-# code asks whether sizes are equal only to see how shapes fit, and converts sizes only to hand them on.
+# code asks whether sizes are equal only to see how shapes fit, and converts sizes only to hand them on, but for the
+# whole parts of quotients.
 _LINEAR, _ORDERS = ("add", "sub", "mul"), ("lt", "le", "gt", "ge", "eq", "ne")
+_WHOLE = ("int", "round", "trunc", "floor", "ceil")
 _MADE = {"mul": SizeInt, "floordiv": SizeInt, "mod": SizeInt, "truediv": SizeFloat}
 for _name in (*_LINEAR, "floordiv", "mod", "truediv", "pow", "lshift", "rshift", "and_", "or_", "xor"):
     _what, _made = _name.strip("_"), _MADE.get(_name)

@@ -17,7 +17,7 @@ from ..passes.effects import checks, is_view, memory_written
 from ..program.forms import Count, Form, Points, Refused, Sizes, at, joined, plus, varies
 from ..program.layouts import Layout, layout
 from ..program.lines import Line, Program, Value, called, refs
-from ..program.symbols import Quotients, Ratio, changed, hinted, merged
+from ..program.symbols import Quotients, Ratio, changed, hinted, is_symbolic, merged
 from .guards import Sizing, different
 
 
@@ -121,6 +121,8 @@ class SizedProgram:
         """Refuse a line if its results have sizes that do not come from its arguments. Kernels tell those of views."""
         if is_view(line, self.like.values):
             return
+        if line.op.view and not line.write and not all([self.like.values[number].like.size for number in line.results]):
+            raise Refused(f"the result of {line.op.name} is empty")            # and may have elements for other sizes
         if line.op.kind == "elementwise" or line.op.name == "copy":
             self._check_broadcasts(line)
         known: list[Count] = []
@@ -195,10 +197,14 @@ class SizedProgram:
         """Give the results of a line their geometry for sizes."""
         layouts = [self.layouts[number] for number in line.results]
         memory = {values[number].memory for number in line.results}
-        if not any([each.varies for each in layouts]) and not memory & varying:
+        if not any([each.varies for each in layouts]) and not memory & varying and not is_symbolic(line.args) and (
+                memory.isdisjoint(self.filled)):
             return
         if is_view(line, values):
-            found = called(line, line.op.kernel, lambda number: values[number].like)
+            try:
+                found = called(line, line.op.kernel, lambda number: values[number].like)
+            except (IndexError, RuntimeError, ValueError):
+                raise Refused(f"{line.op.name} raises an error for the sizes {sizes}") from None
         elif checks(line):
             found = [values[line.reads[0]].like]
         elif any([values[number].is_view for number in line.results]):

@@ -89,6 +89,7 @@ class SizedPlan:
         self.shapes = {id(unit): self._shape(unit) for unit in self.units}
         self.codes: dict[tuple[bool, ...], SizedCode] = {}
         self.of_sizes: dict[Sizes, SizedCode] = {}
+        self.fitting: dict[Sizes, bool] = {}
         self.sizes = sized.points.sizes[-1]
         self._code(self.sizes)                             # which may refuse the plan
 
@@ -96,6 +97,20 @@ class SizedPlan:
     def code(self) -> SizedCode:
         """The code for the sizes that were bound last."""
         return self._code(self.sizes)
+
+    def fits(self, sizes: Sizes) -> bool:
+        """Whether views lie for sizes as the traces tell. For small sizes, a view may end with its array before."""
+        found = self.fitting.get(sizes)
+        if found is None:
+            try:
+                self.sized.at(sizes)
+                found = True
+            except Refused:
+                found = False
+            if len(self.fitting) >= KEPT:
+                self.fitting.clear()
+            self.fitting[sizes] = found
+        return found
 
     def bind(self, sizes: Sizes) -> SizedCode:
         """Make the code be that for sizes."""

@@ -20,7 +20,7 @@ from ..program.forms import Points, Refused as Refused, Sizes, Unlike as Unlike,
 from ..program.formulas import Formulas, Maker, merged as merged_formulas
 from ..program.symbols import concrete, merged
 from ..repeat.outside import Backward
-from ..repeat.recipe import Recipe
+from ..repeat.recipe import DECLINED, Recipe
 from ..trace.backward_plans import TracedBackward
 from .guards import Sizing, sized_guard, sizing
 from .pairing import SizedProgram, TracedProgram
@@ -45,12 +45,15 @@ class SizedRecipe(Recipe):
         self.lock, self.quiet = threading.Lock(), quiet()   # its own, since a traced call may be repeated meanwhile
         self.code: SizedCode | None = None
         self.passes, self.backward = passes, []
+        self.plans = [plan, *[each.plan for each in passes if isinstance(each, SizedBackward)]]
         self.kept: dict[Sizes, tuple[list[Backward], list[Any]]] = {}
 
     def repeat(self, inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Do what the traced calls did, for the sizes that stand behind the tensors that the guard has found."""
         sizes = inputs.pop()                               # so that the numbers of this call come behind the others
         if sizes != self.sizes:
+            if not all([plan.fits(sizes) for plan in self.plans]):
+                return DECLINED
             for maker in self.makers:
                 maker.begin(*sizes)
             self.sizes = sizes

@@ -7,6 +7,7 @@ import json
 import random
 import warnings
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -196,3 +197,29 @@ def test_a_stance_that_forbids_traces_allows_plans_for_all_sizes() -> None:
         check(mean(normal(30, 3)), made(normal(30, 3)), True)
         with pytest.raises(RuntimeError, match="Detected recompile"):
             made(normal(1, 3))
+
+
+ENDING: dict[str, Callable[[Any], Any]] = {
+    "a diagonal": lambda x: x.diagonal(-2) * 2, "a diagonal of a result": lambda x: (x * 2).diagonal(-2) * 2,
+    "a diagonal of a constant": lambda x: torch.ones(x.shape[0], 6).diagonal(-2) * 2,
+    "a step": lambda x: torch.arange(9.)[::x.shape[0]] * 2,
+    "a diagonal by the size": lambda x: torch.arange(64.).view(8, 8).diagonal(x.shape[0] - 3) * 2,
+    "a range in steps": lambda x: torch.arange(0, x.shape[0], 3),
+    "a range of floats": lambda x: torch.arange(0, x.shape[0], 3, dtype=torch.float32),
+    "steps of the size": lambda x: torch.arange(1, 10, x.shape[0]) * 2,
+    "a range with its end": lambda x: torch.range(0, x.shape[0], 3),
+    "choices": lambda x: torch.combinations(x[:, 0], 3),
+    "as strided": lambda x: TABLE.as_strided((2, x.shape[0]), (1, 2)) * 2}
+TABLE = torch.arange(40.)
+
+
+@pytest.mark.filterwarnings("ignore:torch.(range|compile)")
+@pytest.mark.parametrize("sizes", [(9, 12, 15, 5, 4, 7, 3), (4, 3, 7, 9, 10, 11, 20), (12, 16, 9, 8, 7, 10)], ids=str)
+@pytest.mark.parametrize("dynamic", [None, True])
+@pytest.mark.parametrize("backend", EXECUTORS)
+@pytest.mark.parametrize("name", ENDING)
+def test_results_whose_sizes_are_no_sums_of_sizes(name: str, backend: str, dynamic: bool | None, sizes: Any) -> None:
+    compiled = torch.compile(ENDING[name], dynamic=dynamic, backend=backend)
+    for n in (*sizes, *sizes):
+        x = torch.arange(4.0 * n).view(n, 4)
+        assert compiled(x).tolist() == ENDING[name](x).tolist()

@@ -86,7 +86,7 @@ def combinations(input: TensorBase, r: int = 2, with_replacement: bool = False) 
         return plain(np.empty(0, input._array.dtype))
     n = input._array.size
     ascending = np.ones((n,) * count, bool)
-    places = np.ogrid[(slice(0, n),) * count]
+    places = np.ogrid[(slice(0, int(n)),) * count]
     for before, after in itertools.pairwise(places):
         ascending &= before <= after if with_replacement else before < after
     mask = plain(ascending)
