@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import ast
+import json
 import os
+import re
 import sys
 import tokenize
 from collections.abc import Iterable, Iterator
@@ -15,12 +17,16 @@ from retrograd.command.looking import ROOTS, look_up
 from retrograd.command.reading import uses_in
 from retrograd.foundations.names import instead, nearest
 
+_NOTEBOOK = ".ipynb"
+_MAGIC = re.compile(r"^(\s*)([%!?].*|[\w.]+\?+\s*)$")           # a line that IPython alone understands
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the description and the arguments of ``retrograd check``."""
     parser.description = "Read programs, without running them, and list the names of torch that retrograd lacks."
     parser.epilog = "examples:\n  retrograd check train.py\n  retrograd check src/ package"
-    parser.add_argument("target", nargs="+", metavar="TARGET", help="a file, a folder, or the name of a package")
+    parser.add_argument("target", nargs="+", metavar="TARGET",
+                        help="a file, a notebook, a folder, or the name of a package")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -47,7 +53,8 @@ def check(targets: Iterable[str]) -> int:
                 _read(file, needed, places)
             except (SyntaxError, ValueError) as error:
                 line = getattr(error, "lineno", None) or 1
-                unread.append(f"{_shown(file)}:{line}: {getattr(error, 'msg', error)}")
+                place = _shown(file) if file.suffix == _NOTEBOOK else f"{_shown(file)}:{line}"
+                unread.append(f"{place}: {getattr(error, 'msg', error)}")
     for path, found in places.items():
         more = f" ({len(found)} places)" if len(found) > 1 else ""
         print(f"{found[0]}: {path}{more}{_said(path)}")
@@ -75,8 +82,7 @@ def _said(path: str) -> str:
 
 def _read(file: Path, needed: set[str], places: dict[str, list[str]]) -> None:
     """Add the names that a file needs, and the places of missing names."""
-    with tokenize.open(file) as stream:
-        source = stream.read()
+    source, lines = _notebook(file) if file.suffix == _NOTEBOOK else (_program(file), [])
     if not any(root in source for root in ROOTS):
         return
     uses = uses_in(ast.parse(source, str(file)))
@@ -87,9 +93,34 @@ def _read(file: Path, needed: set[str], places: dict[str, list[str]]) -> None:
             continue
         needed.add(found.path)
         if found.missing:
-            place = f"{_shown(file)}:{line}"
+            place = f"{_shown(file)}:{lines[line - 1] if lines else line}"
             if place not in places.setdefault(found.path, []):
                 places[found.path].append(place)
+
+
+def _program(file: Path) -> str:
+    with tokenize.open(file) as stream:
+        return stream.read()
+
+
+def _notebook(file: Path) -> tuple[str, list[str]]:
+    """The code of a notebook's cells as one program, and the place of each line. What is for IPython alone is left out.
+
+    Raises ValueError if the file is no notebook.
+    """
+    found = json.loads(file.read_text("utf-8"))
+    cells = found.get("cells") if isinstance(found, dict) else None
+    if not isinstance(cells, list):
+        raise ValueError("a notebook of another format than nbformat 4")
+    program, places = [], []
+    for number, cell in enumerate(cells, 1):
+        source = "".join(cell.get("source", ""))
+        if cell.get("cell_type") != "code" or source.lstrip().startswith("%%"):
+            continue
+        for line, text in enumerate(source.splitlines(), 1):
+            program.append(_MAGIC.sub(r"\1pass", text))
+            places.append(f"cell {number}, line {line}")
+    return "\n".join(program), places
 
 
 def _shown(file: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import subprocess
 import sys
@@ -168,3 +169,18 @@ def test_the_exit_status_says_how_the_check_ended(tmp_path: Path, capsys: pytest
                                      "needs 0 names of torch; 1 file could not be read"]
     assert said.err.splitlines()[1] == ("retrograd: 'no_such_package_anywhere' is no file, folder or package with "
                                         "Python programs")
+
+
+def test_a_notebook_is_read_cell_by_cell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cells = [("markdown", ["torch.no"]), ("code", ["%matplotlib inline\n", "import torch\n", "torch.ones?\n"]),
+             ("code", ["%%bash\n", "torch.no"]), ("code", ["if True:\n", "    !pip list\n", "torch.zzz"]),
+             ("code", "torch.exp")]
+    notebook = tmp_path / "notebook.ipynb"
+    notebook.write_text(json.dumps({"cells": [{"cell_type": kind, "source": source} for kind, source in cells]}))
+    assert check([str(notebook)]) == 1
+    notebook.write_text(json.dumps({"worksheets": []}))
+    assert check([str(notebook)]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        f"{notebook}:cell 4, line 3: torch.zzz: retrograd has no such name", "needs 2 names of torch; 1 is missing",
+        f"{notebook}: a notebook of another format than nbformat 4",
+        "needs 0 names of torch; 1 file could not be read"]
