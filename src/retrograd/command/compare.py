@@ -19,7 +19,7 @@ from typing import Any
 
 from retrograd.command import difference
 from retrograd.command.run import add_program
-from retrograd.command.steps import OURS, PYTORCH, End, SeenPass, Step, child
+from retrograd.command.steps import OURS, PYTORCH, WELL, End, SeenPass, Step, child
 from retrograd.viz.beside import RTOL, beside, summary
 from retrograd.viz.exploring import Explored
 
@@ -53,10 +53,14 @@ def run(options: argparse.Namespace) -> int:
     if importlib.util.find_spec("torch") is None:
         print("retrograd: to compare, PyTorch must be installed beside retrograd: pip install torch", file=sys.stderr)
         return 2
+    if options.script == "-":
+        print("retrograd compare: standard input cannot be given to two runs; name a file", file=sys.stderr)
+        return 2
     if options.module is None and not os.path.isfile(options.script):
         print(f"retrograd: can't open file {options.script!r}: it is no file", file=sys.stderr)
         return 2
     os.environ.setdefault("PYTHONHASHSEED", "0")
+    os.environ["TORCHDYNAMO_DISABLE"] = "1"              # what PyTorch compiles has other steps, and other leaves
     sides = _Side(PYTORCH, options), _Side(OURS, options)
     try:
         status = _compared(*sides, difference.Tolerance(options.rtol, options.atol))
@@ -148,8 +152,12 @@ def _compared(theirs: _Side, ours: _Side, tolerance: difference.Tolerance) -> in
         count += 1
     if not theirs.steps and not ours.steps and _kind(theirs) == _kind(ours):
         alone = theirs.skipped + ours.skipped
-        also = f" {alone} steps that only one run makes were left out." if alone else ""
-        print(f"All {count} steps agree.{also} Both runs ended with {_kind(ours)}.")
+        if not count and ours.end != WELL:
+            print(f"Nothing was compared. Both runs ended with {ours.end}", file=sys.stderr)
+            return 2
+        agree = "The only step agrees." if count == 1 else f"All {count} steps agree."
+        left = "1 step that only one run makes was" if alone == 1 else f"{alone} steps that only one run makes were"
+        print(f"{agree}{f' {left} left out.' if alone else ''} Both runs ended with {ours.end}")
         return 0
     print("From here on the two runs differ.")
     for side in (theirs, ours):

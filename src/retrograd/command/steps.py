@@ -25,10 +25,11 @@ from retrograd.command.run import run
 from retrograd.viz.passes import awaiting, exploring
 
 PYTORCH, OURS = "PyTorch", "retrograd"
+WELL = "exit status 0"
 # Calls that the code of these modules makes are parts of a step of the program.
 _PARTS = tuple(part.replace("/", os.sep) for part in (
     "nn/modules", "nn/init", "nn/utils", "nn/parameter", "optim", "utils", "distributions", "autograd", "func",
-    "_functorch", "testing", "ao", "quantization"))
+    "_functorch", "testing", "ao", "quantization", "serialization"))
 # The calls of modules by a container go through the code of these modules.
 _CONTAINERS = (os.path.join("nn", "modules", "container.py"), os.path.join("nn", "modules", "module"))
 
@@ -76,7 +77,7 @@ def child(connection: Connection, package: str, options: argparse.Namespace) -> 
     torch = importlib.import_module("torch")
     torch.manual_seed(0)
     recorder = _Recorder(torch, connection)
-    end = "exit status 0"
+    end = WELL
     try:
         with recorder.mode(), _pass_sent(package, torch, connection, options):
             run(options, ours=package == OURS)

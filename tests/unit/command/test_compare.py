@@ -99,9 +99,12 @@ def test_steps_of_one_run_are_left_out(theirs: list[int], ours: list[int], pairs
 @pytest.mark.parametrize(
     ("theirs", "ours", "status", "said"),
     [
-        (Side(1, 2), Side(1, 2), 0, "All 2 steps agree. Both runs ended with exit status 0."),
-        (Side(1, 5), Side(5), 0, "All 1 steps agree. 1 steps that only one run makes were left out. Both runs ended"),
-        (Side(end="ValueError: a"), Side(end="ValueError: b"), 0, "All 0 steps agree. Both runs ended with ValueError"),
+        (Side(1, 2), Side(1, 2), 0, "All 2 steps agree. Both runs ended with exit status 0"),
+        (Side(1, 5), Side(5), 0, "The only step agrees. 1 step that only one run makes was left out. Both runs ended"),
+        (Side(1, 2, 5), Side(5), 0, "The only step agrees. 2 steps that only one run makes were left out. Both runs"),
+        (Side(), Side(), 0, "All 0 steps agree. Both runs ended with exit status 0"),
+        (Side(1, end="ValueError: a"), Side(1, end="ValueError: b"), 0,
+         "The only step agrees. Both runs ended with ValueError: b"),
         (Side(1), Side(1, end="exit status 1"), 1, "From here on the two runs differ."),
         (Side(1, 2), Side(1), 1, "From here on the two runs differ."),
     ],
@@ -113,6 +116,11 @@ def test_the_end_is_compared(
     assert capsys.readouterr().out.startswith(said)
 
 
+def test_nothing_to_compare_is_no_agreement(capsys: pytest.CaptureFixture[str]) -> None:
+    assert compare._compared(Side(end="EOFError: EOF"), Side(end="EOFError: EOF"), USUAL) == 2
+    assert capsys.readouterr().err == "Nothing was compared. Both runs ended with EOFError: EOF\n"
+
+
 def test_long_values_are_short() -> None:
     assert difference._short(np.arange(100.0)) == "[ 0., 1., ..., 98., 99.]"
     assert difference._short(None) == "not shown"
@@ -122,6 +130,7 @@ def test_long_values_are_short() -> None:
     ("here", "arguments", "message"),
     [
         (False, ["train.py"], "retrograd: to compare, PyTorch must be installed beside retrograd: pip install torch\n"),
+        (True, ["-"], "retrograd compare: standard input cannot be given to two runs; name a file\n"),
         (True, ["none.py"], "retrograd: can't open file 'none.py': it is no file\n"),
     ],
 )
