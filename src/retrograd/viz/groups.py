@@ -218,6 +218,9 @@ class _Content:
         self.entries: dict[Value, int] = {}
         self.exits: dict[Value, int] = {}
         self.edges: dict[tuple[int, int, Value], None] = {}
+        # After the layout, for each group inside, the ends of edges at its box: the number of the edge, its value,
+        # whether it leads out of the box, and where in its rank the nearest place of the edge stands.
+        self.around: dict[int, list[tuple[int, Value, bool, int]]] = {}
 
     def port(self, ports: dict[Value, int], value: Value) -> int:
         """The place of the port for a value; a new place on first use."""
@@ -271,16 +274,11 @@ def _lay_out(graph: Drawn, groups: list[Group], contents: list[_Content], number
     group, content = groups[number], contents[number]
     entries, exits, ports = [*content.entries.values()], [*content.exits.values()], []
     if group.parent is not None:
-        parent = groups[group.parent]
-        box = contents[group.parent].place[-number]
-        position = {place: i for rank in parent.layers.ranks for i, place in enumerate(rank)}
         order = dict.fromkeys([*entries, *exits], 0)
-        for edge, (path, value) in enumerate(zip(parent.layers.edges, parent.edges)):
-            if box in (path[0], path[-1]):
-                near, port = ((path[1], content.exits[value]) if path[0] == box else
-                              (path[-2], content.entries[value]))
-                ports.append((edge, port))
-                order[port] = position[near]
+        for edge, value, leaves, position in contents[group.parent].around.get(-number, ()):
+            port = content.exits[value] if leaves else content.entries[value]
+            ports.append((edge, port))
+            order[port] = position
         entries.sort(key=order.__getitem__)
         exits.sort(key=order.__getitem__)
     inside = len(group.children)
@@ -289,3 +287,14 @@ def _lay_out(graph: Drawn, groups: list[Group], contents: list[_Content], number
     found = layered(content.total, [*content.edges], entries, exits, leans)
     group.layers = found._replace(boxes=inside, points=found.points + content.total - inside)
     group.ports, group.edges = ports, [value for _, _, value in content.edges]
+    _note_around(group, content)
+
+
+def _note_around(group: Group, content: _Content) -> None:
+    """Note the edges around each group inside, which the layout of that group asks for."""
+    inside, layers = len(group.children), group.layers
+    position = {place: i for rank in layers.ranks for i, place in enumerate(rank)}
+    for edge, (path, value) in enumerate(zip(layers.edges, group.edges)):
+        for box, near, leaves in ((path[0], path[1], True), (path[-1], path[-2], False)):
+            if box < inside and group.children[box] < 0:
+                content.around.setdefault(group.children[box], []).append((edge, value, leaves, position[near]))

@@ -350,6 +350,19 @@ def test_large_graphs_take_little_time(name: str) -> None:
     assert min(seconds(count, edges) for _ in range(2)) < (1.5 if count <= 2000 else 5)
 
 
+def test_many_groups_take_little_time() -> None:
+    """A loop of 10,000 equal calls, each of two nodes."""
+    count = 10_000
+    calls = [Call(f"step.{number}", "Step", number) for number in range(count)]
+    nodes = [DrawnNode("operator", "MulBackward0", "", [(2,)], ["float32"],
+                       [] if i == 2 * count - 1 else [(i + 1, 0)], (calls[i // 2],), False) for i in range(2 * count)]
+    start = time.process_time()
+    groups = groups_of(Drawn(nodes, [], [(0, 0)]))
+    assert time.process_time() - start < 5
+    assert len(groups) == count + 1
+    assert [len(group.ports) for group in groups] == [0, 1, *[2] * (count - 2), 1]
+
+
 def test_points_are_limited() -> None:
     """Ten leaves, each used in all steps of a long chain, would need one point for each step and leaf."""
     steps = 3000
