@@ -1,7 +1,9 @@
 """What holds the graph of an earlier pass, said in notes below "Trying to backward through the graph a second time".
 
 A state that a loop hands on to its next step, or a sum of losses, leads from the graph of this pass into that of the
-pass before. The notes name the variable of the program that does. This module is imported for such an error only.
+pass before. The notes name the variable of the program that does. A variable that was computed once, before the loop,
+is told apart from a state: without its graph, what is behind it would learn nothing. This module is imported for such
+an error only.
 """
 
 from __future__ import annotations
@@ -28,9 +30,17 @@ def facts(node: Any, order: Sequence[Any]) -> dict[str, str]:
     for each in reversed(before):                        # what saves nothing may belong to the earlier graph, too
         if not _saves(each) and any([_source(edge) in old for edge in each.edges]):
             old.append(each)
+    variables = [*_variables(sys._getframe())]
+    begun = min([each.number for each in before if _saves(each)])           # what this pass alone has is newer
+    for name, variable, tensor in variables:
+        if name == variable and tensor.grad_fn in old and tensor.grad_fn.number < begun:
+            return {"shared": f"{name} was computed before an earlier pass, and is in the graph of this pass, too",
+                    "instead": f"compute {name} again for each pass, or retain_graph=True in the earlier pass, or "
+                               f"{name}.detach() if no gradient is to flow through it"}
     kinds = {_kind(each) for each in old}
-    name, variable = next(((name, variable) for name, variable, tensor in _variables(sys._getframe())
-                           if _kind(tensor.grad_fn) in kinds), (f"{node.name()}'s result", "the state"))
+    name, variable = next(((name, variable) for name, variable, tensor in variables
+                           if _kind(tensor.grad_fn) in kinds and _leads(tensor.grad_fn, old)),
+                          (f"{node.name()}'s result", "the state"))
     detached = f"{name} = {name}.detach()" if name == variable else f"detach the tensors of {variable}"
     return {"carried": f"{name}, as an earlier pass left it, is in the graph of this pass",
             "instead": f"{detached} before the next step, or retain_graph=True in the earlier pass"}
@@ -46,6 +56,18 @@ def _saves(node: Any) -> bool:
     saved, op = node.saved, getattr(node, "op", None)
     return saved is RELEASED or (op is not None and saved is not None and any(
         [saved[i] is not None for i in op.saved_arrays]))
+
+
+def _leads(start: Any, old: Sequence[Any]) -> bool:
+    """Whether the graph behind a node has one of these nodes."""
+    waiting, seen = [start], {start}
+    for node in waiting:
+        if node in old:
+            return True
+        new = {below for below in map(_source, node.edges) if below is not None} - seen
+        seen |= new
+        waiting += new
+    return False
 
 
 def _source(edge: Any) -> Any:

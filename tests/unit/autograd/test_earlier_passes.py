@@ -74,6 +74,46 @@ def test_the_variable_is_named(run: Any, name: str, remedy: str) -> None:
     assert found["instead"] == f"{remedy} before the next step, or retain_graph=True in the earlier pass"
 
 
+def of_a_regularizer() -> None:
+    w = torch.ones(2, requires_grad=True)
+    penalty = (w * w).sum()
+    for _ in range(2):
+        loss = w.exp().sum() + penalty
+        loss.backward()
+
+
+def of_a_generator() -> None:
+    generator, critic = nn.Linear(2, 2), nn.Linear(2, 1)
+    fake = generator(torch.ones(4, 2))
+    for _ in range(2):
+        critic(fake).mean().backward()
+
+
+def beside_another_of_its_kind() -> None:
+    first, second = nn.Linear(2, 2), nn.Linear(2, 2)
+    other, twice = first(torch.ones(1, 2)), second(torch.ones(1, 2))
+    assert other.grad_fn is not None
+    (twice * twice).sum().backward()
+    twice.exp().sum().backward()
+
+
+@pytest.mark.parametrize(("run", "name"), [
+    (of_a_regularizer, "penalty"), (of_a_generator, "fake"), (beside_another_of_its_kind, "twice")])
+def test_what_was_computed_once_is_to_be_computed_again(run: Any, name: str) -> None:
+    found = notes(run)
+    assert "carried" not in found
+    assert found["shared"] == f"{name} was computed before an earlier pass, and is in the graph of this pass, too"
+    assert found["instead"].startswith(f"compute {name} again for each pass, or retain_graph=True")
+
+
+def test_a_variable_of_the_same_kind_elsewhere_is_not_named() -> None:
+    kept = {"deep": {"inside": torch.ones(2, requires_grad=True).exp()}}
+    other = torch.ones(2, requires_grad=True).exp()
+    kept["deep"]["inside"].sum().backward()
+    found = notes(lambda: (kept["deep"]["inside"] * other).sum().backward())
+    assert found["carried"].startswith("ExpBackward0's result")
+
+
 def test_without_a_name_the_operation_is_named() -> None:
     kept = {"deep": {"inside": torch.ones(2, requires_grad=True).exp()}}
     kept["deep"]["inside"].sum().backward()
