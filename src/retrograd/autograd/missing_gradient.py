@@ -18,6 +18,8 @@ from ..tensors.state.base import TensorBase
 
 __all__ = ["add_notes"]
 
+_UPDATES = ("SubBackward0", "AddBackward0")          # of `w = w - rate * w.grad`, a step that makes another tensor
+
 
 def add_notes(error: BaseException, trace: TracebackType | None) -> None:
     """Add the notes, if the expression that failed names the gradient of a tensor that has none."""
@@ -40,7 +42,9 @@ def _reason(name: str, tensor: Any) -> dict[str, str]:
                            "computed under torch.no_grad()"}
     if not tensor.is_leaf:
         return {"because": f"{name}.grad is None: {name} is no leaf, but was computed by {tensor.grad_fn.name()}",
-                "instead": f"call {name}.retain_grad() before backward()"}
+                "instead": (f"if {name} is a parameter, write the step to it under torch.no_grad(): {name} -= ...; "
+                            "otherwise " * (tensor.grad_fn.name() in _UPDATES)
+                            + f"call {name}.retain_grad() before backward()")}
     return {"because": f"{name}.grad is None: no pass has reached {name} since it was made, or since zero_grad()",
             "instead": f"call backward() on a result that was computed from {name}"}
 

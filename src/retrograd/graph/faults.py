@@ -30,6 +30,9 @@ _ENABLE = ("enable anomaly detection to find the operation that failed to comput
 _SHOWN = ("the backtrace further above shows the operation that failed to compute its gradient. The variable in "
           "question was changed in there or anywhere later. Good luck!")
 
+_STEPPED = ("make all backward passes before step(), compute the result again after it, or detach what an earlier step "
+            "left")
+
 
 class Earlier:
     """Finds the variable that leads to the graph of an earlier pass. `wiring` fills it in."""
@@ -136,7 +139,8 @@ def modified(node: Any, array: Array, origin: str = "") -> RuntimeError:
                      f"expected version {writes.seen_by(node.number)} instead. Hint: {hint}"),
         "in-place#modified-in-place", saved=f"by {node.name()}" + (f", recorded at {at(site)}" if site else ""),
         modified=f"at {at(writes.site)}" if writes.site is not None else "",
-        instead="write to a clone, or use the operation that returns a new tensor")
+        instead=_STEPPED if writes.site is not None and ".step(" in writes.site.text else
+                "write to a clone, or use the operation that returns a new tensor")
 
 
 def is_clash(error: Exception) -> bool:

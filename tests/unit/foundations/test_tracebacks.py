@@ -107,6 +107,11 @@ def test_an_error_of_python_s_own_says_why_a_gradient_is_none(lines: str, reason
     assert f"\n  because    {reason}" in run(tmp_path, f"{program}threading.Thread(target=go, args=(x,)).start()")
 
 
+def test_a_step_that_made_another_tensor_is_to_be_written_in_place(tmp_path: Path) -> None:
+    text = run(tmp_path, "x.sum().backward()\nx = x - 0.1 * x.grad\nx.grad.zero_()")
+    assert "  instead    if x is a parameter, write the step to it under torch.no_grad(): x -= ...; otherwise " in text
+
+
 @pytest.mark.parametrize("line", ["None.grad", "x.grads", "[].grad.zero_()", "(lambda: None)().data",
                                   "x.grad.zero_ if x is None else None.zero_", "x.sum().grad_fn.name.zero_"])
 def test_other_errors_have_no_such_note(line: str, tmp_path: Path) -> None:

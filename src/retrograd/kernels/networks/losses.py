@@ -57,14 +57,22 @@ def binary_cross_entropy(x: Array, y: Array, weight: Array | None, reduction: st
     refuse(x.dtype, "binary_cross_entropy", "biuc")
     if x.size and not (np.min(x) >= 0 and np.max(x) <= 1):
         raise noted(RuntimeError("all elements of input should be between 0 and 1"),
-                    given=f"the elements are {span(np.min(x), np.max(x))}",
-                    instead="apply sigmoid, or use binary_cross_entropy_with_logits")
+                    given=_given(x),
+                    instead="" if np.isnan(x).any() else "apply sigmoid, or use binary_cross_entropy_with_logits")
     if y.size and not (np.min(y) >= 0 and np.max(y) <= 1):
         raise noted(RuntimeError("all elements of target should be between 0 and 1"),
-                    given=f"the elements are {span(np.min(y), np.max(y))}")
+                    given=_given(y))
     wide = widened(x)
     loss = (y - 1) * np.maximum(np.log1p(-wide), -100) - y * np.maximum(np.log(wide), -100)
     return reduced(np.asarray(_weighted(loss, weight).astype(x.dtype, copy=False)), reduction)
+
+
+def _given(x: Array) -> str:
+    """What the elements are, for a note: how many of them are nan, or from where to where they are."""
+    count = int(np.isnan(x).sum())
+    if not count:
+        return f"the elements are {span(np.min(x), np.max(x))}"
+    return f"{count} of {x.size} elements {'is' if count == 1 else 'are'} nan"
 
 
 def binary_cross_entropy_with_logits(x: Array, y: Array, weight: Array | None, pos_weight: Array | None,

@@ -68,7 +68,8 @@ def _about_input(input: Tensor, weight: Tensor) -> dict[str, str]:
     if width is None or not shape or (shape[-1] == width and input.dtype is weight.dtype):
         return {}
     if shape[-1] == width:
-        return {"instead": f"input.to({weight.dtype})"}
+        whole = weight.is_complex() or not input.is_complex()
+        return {"instead": f"input.to({weight.dtype})" if whole else f"model.to({input.dtype}), for a complex weight"}
     flat = len(shape) > 2 and math.prod(shape[1:]) == width
     return {"given": f"an input of shape {[*shape]}, whose last size must be {width}",
             "instead": f"input.flatten(1): a row of {width} numbers for each sample" if flat else ""}

@@ -194,9 +194,11 @@ def _why(root: TensorBase) -> str:
     if not np.issubdtype(root._array.dtype, np.inexact):
         return f"Its dtype is {root.dtype}, and only floating-point and complex tensors have gradients."
     if not local.thread.grad:
-        return "Grad mode is off here: it was computed under torch.no_grad()."
-    return ("Nothing that it was computed from requires grad, or it was detached, or computed under torch.no_grad(). "
-            "Set requires_grad=True on a leaf before it is used.")
+        return ("Grad mode is off here, as under torch.no_grad() or inference_mode(). Compute the result where grad "
+                "mode is on, from a leaf that requires grad.")
+    return ("Nothing that it was computed from requires grad: set requires_grad=True on a leaf before it is used. Or "
+            "the graph was cut: by detach(), no_grad(), integers such as those of argmax, or a gradient without "
+            "create_graph=True.")
 
 
 def implicit(value: Any, cotangent: TensorBase | None, i: int) -> Any:
