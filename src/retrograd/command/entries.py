@@ -36,9 +36,18 @@ class Entry(NamedTuple):
         return plain(" ".join([*headings, *(fence[2] for fence in _FENCE.finditer(self.text) if fence[1] == "text")]))
 
 
+# What differs between two messages of one error, in small letters, and what stands for it.
+_VARIES = ((r"-?\d+", "#"), (r"\[(#(, #)*)?\]", "[#]"), (r"\w+backward#", "<node>"),
+           (r"\b\w+\(\):", "<function>():"),
+           (r"\b(bool|byte|char|short|u?int|long|half|bfloat|float|double|complex\w*)\b#?", "<dtype>"))
+
+
 def plain(text: str) -> str:
-    """A text without what does not count in a search: marks, capitals, numbers, and how much space there is."""
-    return re.sub(r"\d+", "#", " ".join(text.replace("`", "").replace("\\", "").lower().split()))
+    """A text without what does not count in a search: marks, capitals, numbers, shapes, dtypes, names, and spaces."""
+    said = " ".join(text.replace("`", "").replace("\\", "").lower().split())
+    for pattern, name in _VARIES:
+        said = re.sub(pattern, name, said)
+    return said
 
 
 def folder() -> Path:
@@ -124,5 +133,5 @@ def listing(among: list[Entry], width: int, color: bool) -> str:
                 said = entry.heading.replace("`", "").replace("\\", "")
                 lines.append(f"  {entry.name}")
                 lines += [f"      {_FAINT}{line}{_PLAIN}" if color else f"      {line}"
-                          for line in textwrap.wrap(said, width - 6)]
+                          for line in textwrap.wrap(said, max(width - 6, 20))]
     return "\n".join(lines[1:])

@@ -54,6 +54,29 @@ def test_numbers_in_a_message_do_not_count(capsys: pytest.CaptureFixture[str]) -
     assert said(capsys, message) == said(capsys, "matrix-shapes")
 
 
+@pytest.mark.parametrize(("message", "name"), [
+    ("mat1 and mat2 must have the same dtype, but got Long and Float", "matrix-dtypes"),
+    ("expected target dtype to be Long or Byte, but got Float", "dtype-of-targets"),
+    ("RuntimeError: Given groups=1, weight of size [4, 3, 3], expected input[2, 8, 3] to have 3 channels, but got 8 "
+     "channels instead", "channels"),
+    ("Target -1 is out of bounds.", "target-out-of-bounds"),
+    ("shape '[4]' is invalid for input of size 6", "other-size"),
+    ("result type Float can't be cast to the desired output type Int", "result-type"),
+    ("Target size (torch.Size([3, 1])) must be the same as input size (torch.Size([3]))", "different-sizes-in-a-loss"),
+    ("Function 'LogBackward0' returned nan values in its 0th output.", "nan-in-gradient"),
+    ("add(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+     "requires grad.", "out-does-not-differentiate"),
+])
+def test_shapes_dtypes_and_names_in_a_message_do_not_count(
+        capsys: pytest.CaptureFixture[str], message: str, name: str) -> None:
+    assert said(capsys, message) == said(capsys, name)
+
+
+def test_a_narrow_terminal_gets_the_list(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "6")
+    assert said(capsys)[0] == 0
+
+
 def test_several_entries_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     status, text, _ = said(capsys, "requires_grad must be")
     assert status == 0
