@@ -3,6 +3,7 @@
 The module of a subcommand has ``add(parser)``, which adds its description and its arguments, and ``run(options)``,
 which does the work and returns the exit status. A subcommand that runs a program calls `run.add_program` in its
 ``add``: its own options stand before the name of the program, and all arguments after the name belong to the program.
+If its program runs in other processes, ``elsewhere`` is true among the defaults of its parser.
 """
 
 from __future__ import annotations
@@ -52,15 +53,23 @@ _PROGRAM = re.compile(r"-(m|$)")
 def main(arguments: list[str] | None = None) -> None:
     """Entry point of ``retrograd`` and ``python -m retrograd``."""
     module, options = read(sys.argv[1:] if arguments is None else arguments)
-    if getattr(options, "has_program", False):
+    if getattr(options, "has_program", False) and not getattr(options, "elsewhere", False):
         sys.exit(module.run(options))
     try:
         status = module.run(options)
-        sys.stdout.flush()
+        flush_output()
     except BrokenPipeError:                              # such as `retrograd completion bash | head`
         close_output()
         status = 1
+    except KeyboardInterrupt:
+        status = 130
     sys.exit(status)
+
+
+def flush_output() -> None:
+    """Flush standard output, if there is one. A program without a terminal may have none."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
 
 
 def close_output() -> None:

@@ -11,6 +11,7 @@ import importlib.util
 import linecache
 import multiprocessing
 import os
+import signal
 import sys
 from collections import deque
 from collections.abc import Iterator
@@ -46,6 +47,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--page", metavar="FILE", help="write the explorer's page of the first backward pass with "
                         "retrograd, with PyTorch's gradients beside it")
     add_program(parser)
+    parser.set_defaults(elsewhere=True)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -102,7 +104,10 @@ class _Side:
         self.receiver: Connection
         self.receiver, sender = context.Pipe(duplex=False)
         self.process = context.Process(target=child, args=(sender, package, options))
+        # An interrupt is for this process, which ends the other. Its report would hide what was found.
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
         self.process.start()
+        signal.signal(signal.SIGINT, before)
         sender.close()
 
     def fill(self, count: int) -> None:

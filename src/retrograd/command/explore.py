@@ -82,5 +82,5 @@ class _Page(Watch):
         return f"no page: backward pass {self.number} raised {type(error).__name__}"
 
     def absent(self, count: int) -> str:
-        return (f"no page: the program ran {count} backward pass{'es' * (count != 1)}, and pass {self.number} was to "
-                "be explored")
+        return (f"no page: the program ran {count} backward pass{'es' * (count != 1)} in its main thread, and pass "
+                f"{self.number} was to be explored")

@@ -83,6 +83,7 @@ def svg(root: Bar) -> str:
     """The picture. `root` is the bar of the whole program."""
     found = [*places(root)]
     height = _TOP + _ROW * (max(place.depth for place in found) + 1) + _EDGE
+    root.name = root.name.encode("utf-8", "replace").decode()               # a file may have any name
     title = f"{root.name}: {_time(root.time)}"
     light = "".join(f".{kind}{{fill:{color}}}" for kind, _, color, _ in _KINDS)
     dark = "".join(f".{kind}{{fill:{color}}}" for kind, _, _, color in _KINDS)

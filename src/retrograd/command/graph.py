@@ -34,6 +34,11 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the program, and draw when the pass comes. Returns the exit status of a program that ends."""
+    end = Path(options.output or "").suffix.lower()
+    if not options.text and end not in ("", ".svg"):
+        other = "; a page is written by retrograd explore" * (end == ".html")
+        print(f"retrograd: the picture is an .svg file, not {end}{other}", file=sys.stderr)
+        return 2
     drawn = _Drawn(1, options.output or (None if options.text else "graph.svg"))
     return drawn.run(options, writing if options.text else drawing)
 
@@ -41,7 +46,8 @@ def run(options: argparse.Namespace) -> int:
 class _Drawn(Watch):
     def put(self, found: Picture | str) -> str:
         if self.output is None:
-            encoding = sys.stdout.encoding or "utf-8"    # some have no signs for lines, as of files in Windows
+            # Some have no signs for lines, as of files in Windows.
+            encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
             print(str(found).encode(encoding, "replace").decode(encoding), flush=True)
             return ""
         Path(self.output).write_text(f"{found}\n" if isinstance(found, str) else found.svg, encoding="utf-8")
@@ -51,4 +57,4 @@ class _Drawn(Watch):
         return f"no graph: {type(error).__name__}: {error}"
 
     def absent(self, count: int) -> str:
-        return "no graph: the program ran no backward pass"
+        return "no graph: the program ran no backward pass in its main thread"

@@ -8,6 +8,7 @@ import shutil
 import sys
 
 from retrograd.command import entries
+from retrograd.command.cli import close_output
 
 _EXAMPLES = """examples:
   retrograd help                                    # list the entries
@@ -26,7 +27,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the entry, or the list of entries that fit. Returns 1 if none fits."""
     asked, everything = " ".join(options.words), entries.entries()
-    color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    color = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     width = min(_WIDTH, shutil.get_terminal_size().columns)
     if not asked:
         return _print(entries.listing(everything, width, color))
@@ -45,5 +46,5 @@ def _print(text: str) -> int:
     try:
         print(text, flush=True)
     except BrokenPipeError:                             # the reader, such as `head`, has enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        close_output()
     return 0

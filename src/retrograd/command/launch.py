@@ -37,6 +37,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", "--nproc", "--nproc-per-node", dest="nproc", type=int, default=os.cpu_count(),
                         metavar="N", help="how many processes; by default as many as processors")
     add_program(parser)
+    parser.set_defaults(elsewhere=True)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 
 from retrograd.autograd.profiler import profile, record_function
 from retrograd.command import flame
+from retrograd.command.cli import flush_output
 from retrograd.command.run import add_program, run as run_program
 from retrograd.nn.modules.module import Module
 
@@ -54,31 +55,46 @@ def run(options: argparse.Namespace) -> int | None:
     try:
         with watch:
             run_program(options)
+    except SystemExit as end:
+        if end.code not in (None, 0):
+            raise
     finally:
         elapsed = time.perf_counter() - start
         if undo is not None:
             undo()
-        _report(watch, elapsed, options)
-    return None
+        written = _report(watch, elapsed, options)
+    return None if written else 2
 
 
-def _report(watch: profile, elapsed: float, options: argparse.Namespace) -> None:
-    sys.stdout.flush()
+def _report(watch: profile, elapsed: float, options: argparse.Namespace) -> bool:
+    """Print the table and write the files. Returns whether all files could be written."""
+    flush_output()
     if not watch.function_events:
         print("retrograd: the program called no operators in its main thread, so there is nothing to show",
               file=sys.stderr)
-        return
+        return True
     rows = watch.key_averages(group_by_input_shape=options.shapes)
     rows[:] = [row for row in rows if not row.key.startswith(_MODULE)]
     print(rows.table(sort_by=_SORTED[options.sort], row_limit=options.rows))
+    written = True
     if options.flame:
         name = options.script if options.module is None else options.module
         picture = flame.svg(flame.gathered(watch.function_events, name, elapsed * 1e6))
-        Path(options.flame).write_text(picture, encoding="utf-8")
-        print(f"retrograd: wrote {options.flame}", file=sys.stderr)
+        written = _write(options.flame, picture)
     if options.trace:
-        Path(options.trace).write_text(json.dumps(watch.chrome_trace()), encoding="utf-8")
-        print(f"retrograd: wrote {options.trace}", file=sys.stderr)
+        written = _write(options.trace, json.dumps(watch.chrome_trace())) and written
+    return written
+
+
+def _write(path: str, text: str) -> bool:
+    """Write a file, and say so. Returns whether the file could be written."""
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        print(f"retrograd: cannot write {path!r}: {error.strerror}", file=sys.stderr)
+        return False
+    print(f"retrograd: wrote {path}", file=sys.stderr)
+    return True
 
 
 _MODULE = "nn.Module: "

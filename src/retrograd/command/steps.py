@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from retrograd.command import pytorch_pass
+from retrograd.command.cli import close_output, flush_output
 from retrograd.command.imports import as_torch
 from retrograd.command.run import run
 from retrograd.viz.passes import awaiting, exploring
@@ -85,7 +86,10 @@ def child(connection: Connection, package: str, options: argparse.Namespace) -> 
         end = f"exit status {error.code or 0}"
     except BaseException as error:
         end = f"{type(error).__name__}: {error}"
-    sys.stdout.flush()
+    try:
+        flush_output()
+    except BrokenPipeError:                                 # nobody reads what the program prints
+        close_output()
     connection.send(End(end))
     connection.close()
 

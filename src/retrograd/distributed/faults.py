@@ -177,8 +177,7 @@ class Notices:
             while time.monotonic() < end and len(self.failed.keys() | self.ended.keys()) < self.size - 1:
                 self.read()
                 time.sleep(0.005)
-        sys.stdout.flush()
-        sys.stderr.flush()
+        _flush()
         mpi().COMM_WORLD.Abort(1)
 
     def leave(self, error: Exception) -> None:
@@ -192,8 +191,7 @@ class Notices:
         time.sleep(GRACE / 4 if isinstance(error, DistBackendError) else 0)
         with suppress(Exception):
             self.tell("failed", f"{type(error).__name__}: {error}".partition("\n")[0])
-        sys.stdout.flush()
-        sys.stderr.flush()
+        _flush()
         os._exit(1)
 
     def end(self) -> None:
@@ -203,3 +201,10 @@ class Notices:
             self.tell("ended")
             if self.meeting is not None:
                 self.meeting.end()
+
+
+def _flush() -> None:
+    """Write what is printed. A process may have no output."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()

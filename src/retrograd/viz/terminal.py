@@ -16,7 +16,7 @@ class Line:
     """One line of standard error that is written again and again. There is no line if standard error is no terminal."""
 
     def __init__(self) -> None:
-        self.terminal, self.shown = sys.stderr.isatty(), False
+        self.terminal, self.shown = sys.stderr is not None and sys.stderr.isatty(), False
         self.next = time.monotonic() + _FIRST
 
     @property

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -144,3 +148,18 @@ main(["compare", *{arguments}])
 """
     result = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert (result.returncode, result.stdout, result.stderr) == (2, "", message)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="two runs need PyTorch")
+@pytest.mark.skipif(os.name == "nt", reason="an interrupt of Windows reaches all processes of a console")
+def test_an_interrupt_ends_both_runs_without_a_report(tmp_path: Path) -> None:
+    (tmp_path / "long.py").write_text("import torch, time\nprint('runs', flush=True)\ntime.sleep(300)")
+    with subprocess.Popen([sys.executable, "-m", "retrograd", "compare", "long.py"], cwd=tmp_path, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == "runs\n"
+        time.sleep(0.2)
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(60) == 130
+        assert process.stderr.read() == ""

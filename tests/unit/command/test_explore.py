@@ -75,7 +75,8 @@ def test_exit_statuses(folder: Path) -> None:
     late = run(folder, "explore", "--pass", "9", "train.py")
     assert late.returncode == 1
     assert not (folder / "step.html").exists()
-    assert late.stderr.endswith("no page: the program ran 4 backward passes, and pass 9 was to be explored\n")
+    assert late.stderr.endswith("no page: the program ran 4 backward passes in its main thread, and pass 9 was to be "
+                                "explored\n")
     own = run(folder, "explore", "train.py", "5")
     assert own.returncode == 5
     assert (folder / "step.html").exists()
@@ -149,6 +150,23 @@ def test_options_behind_the_program_are_pointed_out(folder: Path) -> None:
     assert "stands behind train.py, so the program gets it;" in run(folder, "explore", "train.py", "0", "--stop").stderr
     assert "behind" not in run(folder, "explore", "-o", "x.html", "train.py", "0", "--epochs", "3").stderr
     assert "behind" not in run(folder, "run", "train.py", "0", "-m", "--help", "-o").stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are bytes on Linux alone")
+@pytest.mark.parametrize("command", [("explore", "-o", "step.html"), ("profile", "--flame", "step.svg"), ("graph",)])
+def test_a_program_whose_name_is_no_text(command: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"bad\xff.py")).write_text(TRAINING)
+    found = run(tmp_path, *command, os.fsdecode(b"bad\xff.py"))
+    assert found.returncode == 0, found.stderr
+    assert "retrograd: wrote " in found.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell closes the streams")
+@pytest.mark.parametrize("words", ["help", "help modified-in-place", "info", "profile train.py",
+                                   "graph --text train.py", "explore train.py", "check train.py"])
+def test_commands_without_streams(words: str, folder: Path) -> None:
+    command = f"{sys.executable} -m retrograd {words} >&- 2>&-"
+    assert subprocess.run(["sh", "-c", command], cwd=folder, timeout=100).returncode == 0
 
 
 def test_a_pass_that_raises(tmp_path: Path) -> None:

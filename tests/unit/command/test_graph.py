@@ -75,13 +75,17 @@ def test_exit_statuses(folder: Path) -> None:
     (folder / "none.py").write_text("print('nothing')\n")
     none = run(folder, "graph", "none.py")
     assert (none.stdout, none.returncode) == ("nothing\n", 1)
-    assert none.stderr == "retrograd: no graph: the program ran no backward pass\n"
+    assert none.stderr == "retrograd: no graph: the program ran no backward pass in its main thread\n"
     own = run(folder, "graph", "train.py", "5")
     assert own.returncode == 5
     assert (folder / "graph.svg").exists()
     refused = run(folder, "graph", "-o", "missing/graph.svg", "train.py")
     assert refused.returncode == 1
     assert refused.stderr == "retrograd: cannot write 'missing/graph.svg': No such file or directory\n"
+    for name, more in (("x.png", "not .png"), ("x.html", "not .html; a page is written by retrograd explore")):
+        other = run(folder, "graph", "-o", name, "train.py")
+        assert (other.returncode, other.stdout) == (2, "")
+        assert other.stderr == f"retrograd: the picture is an .svg file, {more}\n"
     (folder / "fails.py").write_text("import torch\ntorch.ones(1, requires_grad=True).exp().backward()\n1 / 0\n")
     fails = run(folder, "graph", "fails.py")
     assert fails.returncode == 1

@@ -57,6 +57,16 @@ def test_what_cannot_be_done_is_said_before_the_program_runs(tmp_path: Path) -> 
     assert "can't open file" in result.stderr.splitlines()[0]
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a file that cannot be written")
+@pytest.mark.parametrize("status", [0, 3])
+def test_a_file_that_cannot_be_written_is_said(status: int, tmp_path: Path) -> None:
+    (tmp_path / "full").symlink_to("/dev/full")
+    result = command(tmp_path, "--flame", "full", "--trace", "t.json", "train.py", str(status))
+    assert result.returncode == (status or 2)
+    assert result.stderr.splitlines()[-2:] == ["retrograd: cannot write 'full': No space left on device",
+                                              "retrograd: wrote t.json"]
+
+
 def bars() -> flame.Bar:
     with profile() as watch, record_function("block"):
         x = torch.ones(3, requires_grad=True)

@@ -38,7 +38,8 @@ def page(document: Mapping[str, Any]) -> str:
     (True, False)
     """
     data = json.dumps(document, separators=(",", ":"), allow_nan=False).translate(_SAFE)
-    title = f"<title>{html.escape(str(document.get('title') or 'backward pass'))} · retrograd</title>"
+    shown = html.escape(str(document.get("title") or "backward pass"))
+    title = f"<title>{shown.encode('utf-8', 'replace').decode()} · retrograd</title>"      # a file may have any name
     return _frame().replace(_TITLE, title, 1).replace(_DATA, _DATA.replace("></", f">{data}</"), 1)
 
 
