@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
     if options.script == "-":
         print("retrograd compare: standard input cannot be given to two runs; name a file", file=sys.stderr)
         return 2
-    if options.module is None and not os.path.isfile(options.script):
+    if options.module is None and not os.path.exists(options.script):
         print(f"retrograd: can't open file {options.script!r}: it is no file", file=sys.stderr)
         return 2
     os.environ.setdefault("PYTHONHASHSEED", "0")

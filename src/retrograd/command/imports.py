@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, Self
 
 from retrograd.foundations.errors import noted
@@ -123,6 +123,13 @@ def distribution() -> Any:
 
 class _Alias:
     """Loads a module of this package under torch's name by returning the module itself."""
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        """The code of the module itself, for `runpy` and `python -m`; None if the module has no code."""
+        spec = find_spec(_own(fullname))
+        get_code = getattr(spec.loader, "get_code", None) if spec is not None else None
+        code: CodeType | None = get_code(_own(fullname)) if get_code else None
+        return code
 
     def create_module(self, spec: ModuleSpec) -> None:
         """Let the import system create a module, which is thrown away."""

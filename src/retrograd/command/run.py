@@ -9,7 +9,7 @@ import builtins
 import os
 import sys
 from collections.abc import Callable
-from importlib.machinery import BuiltinImporter, ModuleSpec, SourceFileLoader
+from importlib.machinery import BuiltinImporter, ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import find_spec
 from types import CodeType, ModuleType, TracebackType
 from typing import Any, NoReturn
@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 from retrograd.command.imports import as_torch
 from retrograd.foundations.board import VARIABLE, note_end
 from retrograd.foundations.launching import place
+from retrograd.foundations.names import instead
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -64,8 +65,12 @@ def name_place() -> None:
 
 
 def run_script(script: str, arguments: list[str], ours: bool = True) -> None:
-    """Run a file, or standard input if the script is ``-``."""
+    """Run a file, or the ``__main__`` of a folder or of a zip archive, or standard input if the script is ``-``."""
     sys.argv = [script, *arguments]
+    spec = None if script == "-" else PathFinder.find_spec("__main__", [os.path.join(os.getcwd(), script)])
+    if spec is not None and spec.loader is not None:
+        _run_main_of(script, spec, ours)
+        return
     loader: SourceFileLoader | type[BuiltinImporter]
     if script == "-":
         _set_first_path("")
@@ -77,6 +82,15 @@ def run_script(script: str, arguments: list[str], ours: bool = True) -> None:
         loader = SourceFileLoader("__main__", file)
     attributes = {"__file__": file, **_cached(None), "__loader__": loader, "__package__": None, "__spec__": None}
     _execute(attributes, lambda: compile(source, file, "exec", dont_inherit=True), ours)
+
+
+def _run_main_of(place: str, spec: ModuleSpec, ours: bool) -> None:
+    """Run the ``__main__`` of a folder or of a zip archive, whose other modules it finds."""
+    sys.path[0] = os.path.join(os.getcwd(), place)
+    loader: Any = spec.loader
+    attributes = {"__file__": spec.origin, **_cached(spec.cached), "__loader__": loader, "__package__": "",
+                  "__spec__": spec}
+    _execute(attributes, lambda: loader.get_code("__main__"), ours)
 
 
 def run_module(name: str, arguments: list[str], ours: bool = True) -> None:
@@ -130,15 +144,23 @@ def _find_module(name: str) -> tuple[ModuleSpec, CodeType]:
             raise  # the package exists, but lacks something itself
         spec = None
     if spec is None:
-        _stop(f"No module named {name}", 1)
+        _stop(f"No module named {name}{_instead(name)}", 1)
     get_code = getattr(spec.loader, "get_code", None)
     code: CodeType | None = get_code(name) if get_code else None
     if code is None:
-        _stop(f"No code object available for {name}", 1)
+        _stop(f"No code object available for {name}{_instead(name)}", 1)
     return spec, code
 
 
+def _instead(name: str) -> str:
+    """What to do instead of running a module of PyTorch that retrograd lacks."""
+    parent, _, last = name.rpartition(".")
+    return instead(parent, last, modules=True) if name.startswith("torch.") else ""
+
+
 def _read(file: str) -> bytes:
+    if os.path.isdir(file):
+        _stop(f"can't find '__main__' module in {file!r}", 1)
     try:
         with open(file, "rb") as stream:
             return stream.read()

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,25 @@ def test_a_module_runs_as_python_runs_it(name: str, folder: Path) -> None:
         same(python("-m", module, "-x", cwd=folder), python(*OURS, "-m", module, "-x", cwd=folder))
 
 
+@pytest.mark.parametrize("name", ["arguments", "main module", "pickle", "exit status", "imports a neighbor"])
+def test_a_folder_and_an_archive_run_as_python_runs_them(name: str, folder: Path) -> None:
+    program = PROGRAMS[name] + "\nprint(repr(__package__), __spec__.name, __file__)"
+    (folder / "below" / "__main__.py").write_text(program)
+    with zipfile.ZipFile(folder / "app.pyz", "w") as archive:
+        archive.writestr("__main__.py", program)
+        archive.writestr("neighbor.py", "")
+    for place in ("below", "below/../below/", "app.pyz"):
+        same(python(place, "-x", cwd=folder), python(*OURS, place, "-x", cwd=folder))
+
+
+def test_a_module_of_torch_runs(folder: Path) -> None:
+    result = python(*OURS, "-m", "torch.utils.collect_env", cwd=folder)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "PyTorch version" in result.stdout
+    lines = "import runpy\nrunpy.run_module('torch.utils.collect_env', run_name='__main__')"
+    assert "PyTorch version" in "\n".join(printed(folder, lines))
+
+
 def test_the_traceback_of_a_module_starts_in_the_module(folder: Path) -> None:
     (folder / "inner.py").write_text("1 / 0")
     result = python(*OURS, "-m", "inner", cwd=folder)
@@ -137,11 +157,13 @@ def test_an_interrupt_ends_the_process_as_a_signal_does(folder: Path) -> None:
     ("arguments", "status", "message"),
     [
         (("none.py",), 2, "can't open file '{folder}/none.py': [Errno 2] No such file or directory"),
-        (("below",), 2, "can't open file '{folder}/below': [Errno 21] Is a directory"),
+        (("below",), 1, "can't find '__main__' module in '{folder}/below'"),
         (("-m", "nothing_here"), 1, "No module named nothing_here"),
         (("-m", "nothing_here.inner"), 1, "No module named nothing_here.inner"),
         (("-m", "below"), 1, "No module named below.__main__"),
         (("-m", "math"), 1, "No code object available for math"),
+        (("-m", "torch.distributed.run"), 1, "No code object available for torch.distributed.run. PyTorch has "
+         "`torch.distributed.run`; retrograd has not: start the processes with `retrograd launch`"),
     ],
 )
 def test_a_program_that_is_not_there_is_named(
