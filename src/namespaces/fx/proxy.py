@@ -98,8 +98,8 @@ class TracerBase:
         if isinstance(a, range):
             return range(self.create_arg(a.start), self.create_arg(a.stop), self.create_arg(a.step))
         if is_dataclass(a) and not isinstance(a, type):
-            made = {field.name: self.create_arg(getattr(a, field.name)) for field in fields(a)}
-            return self.create_node("call_function", type(a), (), made)
+            parts = {field.name: self.create_arg(getattr(a, field.name)) for field in fields(a)}
+            return self.create_node("call_function", type(a), (), parts)
         if isinstance(a, (*_PLAIN, Node)):
             return a
         raise NotImplementedError(f"argument of type: {type(a)}")

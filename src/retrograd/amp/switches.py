@@ -211,8 +211,8 @@ def _target(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> torc
     if name in LOWER:
         return lower
     if name in FLOAT32 or (name == "pad" and _copies(*args, **kwargs)):
-        place = WITHOUT_INDICES.get(name)
-        indices = place is not None and kwargs.get("return_indices", len(args) > place and args[place])
+        asked = WITHOUT_INDICES.get(name)
+        indices = asked is not None and kwargs.get("return_indices", len(args) > asked and args[asked])
         return None if indices else float32
     if name in BESIDE_NUMBER and not isinstance(args[BESIDE_NUMBER[name]], TensorBase):
         return float32

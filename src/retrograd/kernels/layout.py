@@ -121,7 +121,7 @@ def strided(x: Array, shape: Shape, strides: Shape, start: int = 0) -> Array:
 def within(x: Array, shape: Shape, by: Sequence[int]) -> Array:
     """Elements of `x` by other strides, in bytes. One element of memory stands for all elements of a meta tensor."""
     if owner_of(x).size == 1 and any([n > 1 and step for n, step in zip(x.shape, x.strides)]):
-        return by_strides(x, shape, by)
+        return by_strides(x, shape, tuple(by))
     return strided(x, shape, tuple([step // x.itemsize for step in by]))
 
 

@@ -24,6 +24,8 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = borrowing(__name__, __all__)
 
 S = TypeVar("S", bound="_Series")
+# What helps who calls a container, which has no forward.
+_ONE_BY_ONE = "call its modules one after another in your forward, or use nn.Sequential"
 
 
 def _addindent(s_: str, numSpaces: int) -> str:
@@ -211,6 +213,8 @@ class ModuleList(_Series):
     A list cannot be called.
     """
 
+    _instead_of_calling = _ONE_BY_ONE
+
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
         if modules is not None:
@@ -262,6 +266,8 @@ class ModuleList(_Series):
 
 class ModuleDict(Module):
     """Modules by name, in the order of insertion. A dictionary cannot be called."""
+
+    _instead_of_calling = _ONE_BY_ONE
 
     def __init__(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None) -> None:
         super().__init__()

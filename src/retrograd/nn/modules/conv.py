@@ -56,12 +56,13 @@ class _ConvNd(Weighted):
 
     def _around(self) -> Sequence[int]:
         """The numbers of elements before and after each dimension, from the last dimension to the first."""
-        if self.padding == "valid":
+        padding: Any = self.padding
+        if padding == "valid":
             return [0] * (2 * self.dims)
-        if self.padding == "same":
+        if padding == "same":
             total = [d * (k - 1) for d, k in zip(self.dilation, self.kernel_size)]
             return [size for n in total[::-1] for size in (n // 2, n - n // 2)]
-        return tuple([n for n in self.padding[::-1] for _ in range(2)])
+        return tuple([n for n in padding[::-1] for _ in range(2)])
 
     def extra_repr(self) -> str:
         said = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
@@ -149,7 +150,8 @@ class _ConvTransposeNd(_ConvNd):
 
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """The transposed convolution of the input. `output_size` decides between sizes that are possible."""
-        extra = self._output_padding(input, output_size, self.stride, self.padding, self.kernel_size, self.dims,
+        padding: Any = self.padding
+        extra = self._output_padding(input, output_size, self.stride, padding, self.kernel_size, self.dims,
                                      self.dilation)
         return self._function(input, self.weight, self.bias, self.stride, self.padding, extra, self.groups,
                               self.dilation)

@@ -119,13 +119,9 @@ if TYPE_CHECKING:                                            # a call takes and 
 
 def _forward_unimplemented(self: Any, *input: Any) -> None:
     """Define the computation of every call. Every subclass overrides this method."""
-    from ..container import ModuleDict, ModuleList           # which import this module
-
     raise noted(
         NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function'),
-        instead="call its modules one after another in your forward, or use nn.Sequential"
-                if isinstance(self, (ModuleList, ModuleDict)) else
-                "define forward(self, ...) in it; calling the module calls that")
+        instead=getattr(self, "_instead_of_calling", "define forward(self, ...) in it; calling the module calls that"))
 
 
 class Module(Conversion, ModuleHooks, StateDict):
