@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -237,6 +238,31 @@ def test_points_on_borders_far_away_and_nowhere(mode: str, padding: str, align: 
 def test_what_is_not_finite_stays_where_it_is(mode: str, size: int) -> None:
     x = np.array([np.nan, 1, np.inf, 2, 3]).reshape(1, 1, 5)
     compare(lambda t, x: t.nn.functional.interpolate(x, size, mode=mode), x, order=1)
+
+
+@pytest.mark.parametrize(("mode", "shape", "scale", "antialias"), [
+    ("linear", (2, 3, 7), 1.1, False), ("trilinear", (1, 2, 3, 2, 4), 1.2, False),
+    *((mode, (1, 2, 3, 5), scale, antialias) for mode in ("bilinear", "bicubic") for antialias in (False, True)
+      for scale in (1.1, (1.3, 1.0), (1.0, 1.1), (1.3, 2.0), (0.7, 1.1))),
+])
+def test_scales_that_leave_the_size_unchanged(mode: str, shape: tuple[int, ...], scale: Any, antialias: bool) -> None:
+    compare(lambda t, x: t.nn.functional.interpolate(x, scale_factor=scale, mode=mode, antialias=antialias),
+            normal(*shape), order=1)
+
+
+@pytest.mark.parametrize("scale", [1.01, 2.01, 1.1, 2.1])
+@pytest.mark.parametrize("shape", [(2, 4, 9), (2, 3, 9, 8), (1, 4, 65, 9), (1, 4, 64, 65), (1, 3, 65, 64),
+                                   (2, 4, 9, 8, 3), (2, 3, 9, 8, 3)])
+@pytest.mark.parametrize("channels_last", [False, True])
+def test_nearest_elements_by_a_scale_close_to_one_or_two(shape: tuple[int, ...], scale: float,
+                                                         channels_last: bool) -> None:
+    """PyTorch has kernels that do not look at such a scale, and kernels that do."""
+    def case(t: Any, x: Any) -> Any:
+        if channels_last and x.dim() > 3:
+            x = x.contiguous(memory_format=t.channels_last if x.dim() == 4 else t.channels_last_3d)
+        return t.nn.functional.interpolate(x, scale_factor=scale)
+
+    compare(case, np.arange(math.prod(shape)).reshape(shape) % 101 / 4, order=1)
 
 
 @pytest.mark.parametrize("antialias", [False, True])

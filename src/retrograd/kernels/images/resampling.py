@@ -16,7 +16,7 @@ import numpy as np
 
 from ...foundations.dtypes import F32, F64, Array
 from ..elementwise.elementary import widened
-from ..layout import beside_channels
+from ..layout import beside_channels, channels_last
 
 Axis = tuple[int, int, int, str, float | None, bool, bool]
 
@@ -32,6 +32,9 @@ class _Taps(NamedTuple):
     weight: Array | None
     padded: bool
 
+
+# The height and width of a result, added, up to which PyTorch's kernel for channels that lie last takes any image.
+_SMALL = 128
 
 # The parameters of the cubic kernel: for interpolation, and for the filter of antialiasing.
 CUBIC, _SMOOTHING = -0.75, -0.5
@@ -64,12 +67,13 @@ def _positions(size: int, new: int, scale: float | None, align: bool, dtype: np.
     return np.asarray(step * at if align else step * (at + dtype.type(0.5)) - dtype.type(0.5))
 
 
-def _nearest(size: int, new: int, scale: float | None, offset: float) -> Array:
+def _nearest(size: int, new: int, scale: float | None, mode: str) -> Array:
     """The nearest places. They are computed in single precision for every dtype, as in PyTorch."""
-    step, at = F32.type(_step(size, new, scale, False)), np.arange(new, dtype=F32)
-    if offset == 0 and new in (size, 2 * size):
+    if mode == "nearest" and new in (size, 2 * size):
         return np.arange(new) * size // new
-    return np.asarray(np.minimum(np.floor((at + F32.type(offset)) * step).astype(np.intp), size - 1))
+    step, at = F32.type(_step(size, new, scale, False)), np.arange(new, dtype=F32)
+    offset = F32.type(0.5 if mode == "nearest-exact" else 0)
+    return np.asarray(np.minimum(np.floor((at + offset) * step).astype(np.intp), size - 1))
 
 
 def _cubic_filter(x: Array) -> Array:
@@ -100,9 +104,9 @@ def _smooth(size: int, new: int, mode: str, scale: float | None, align: bool,
     at = _positions(size, new, scale, align, dtype)
     if mode == "linear":
         at = np.maximum(at, 0)
+        if size == new:                                     # whatever the scale
+            return np.stack([np.arange(new)] * 2), np.stack([np.ones_like(at), np.zeros_like(at)])
         first = np.minimum(at.astype(np.intp), size - 1)
-        if size == new:
-            return np.stack([first, first]), np.stack([np.ones_like(at), np.zeros_like(at)])
         t = np.clip(at - first.astype(dtype), 0, 1)
         return np.stack([first, np.minimum(first + 1, size - 1)]), np.stack([1 - t, t])
     first = np.floor(at).astype(np.intp)
@@ -112,8 +116,8 @@ def _smooth(size: int, new: int, mode: str, scale: float | None, align: bool,
 @lru_cache(maxsize=256)
 def _taps(axis: Axis, dtype: np.dtype[Any]) -> _Taps:
     _, size, new, mode, scale, align, antialias = axis
-    if mode in ("nearest", "nearest-exact"):
-        return _Taps(_nearest(size, new, scale, 0.5 if mode == "nearest-exact" else 0.0)[None], None, False)
+    if mode[:4] == "near":
+        return _Taps(_nearest(size, new, scale, mode)[None], None, False)
     if mode == "window":
         index, weight = np.arange(new) + np.arange(size - new + 1)[:, None], np.ones((size - new + 1, 1))
     elif antialias:
@@ -122,6 +126,12 @@ def _taps(axis: Axis, dtype: np.dtype[Any]) -> _Taps:
         index, weight = _smooth(size, new, mode, scale, align, dtype)
     return _Taps(np.clip(index, 0, size - 1), np.broadcast_to(weight, index.shape).astype(dtype),
                  antialias)
+
+
+def _forward(axis: Axis, dtype: np.dtype[Any]) -> _Taps:
+    """The table of an axis. A filter leaves an axis of equal size as it is, whatever the scale."""
+    _, size, new, *_, antialias = axis
+    return _Taps(np.arange(new)[None], None, False) if antialias and size == new else _taps(axis, dtype)
 
 
 @lru_cache(maxsize=256)
@@ -167,13 +177,26 @@ def _along(x: Array, axes: Any, table: Callable[[Axis, Any], _Taps]) -> Any:
 
 def resample(x: Array, axes: tuple[Axis, ...]) -> Any:
     """x, resized along these axes. If the channels of x lie last, so do those of the result."""
+    if axes[0][3] == "nearest" and not _by_sizes(x, axes):
+        axes = tuple([(*axis[:3], "nearest-scaled", *axis[4:]) for axis in axes])
     if x.dtype.kind == "f" or axes[0][3][:4] == "near":
-        return beside_channels(_along(x, axes, _taps), x)
+        return beside_channels(_along(x, axes, _forward), x)
     out = x
     for axis in sorted(axes, reverse=True):
         if axis[1] != axis[2]:
             out = _bytes_along(out, axis)
     return beside_channels(out, x)
+
+
+def _by_sizes(x: Array, axes: tuple[Axis, ...]) -> bool:
+    """Whether the nearest places in an axis of equal or doubled size depend on the sizes alone, not on the scale.
+
+    In PyTorch the kernel for images whose channels lie last has this shortcut. Small images go there, too. So does
+    every adjoint.
+    """
+    if all([axis[4] is None for axis in axes]) or (len(axes) == 2 and axes[0][2] + axes[1][2] <= _SMALL):
+        return True
+    return x.shape[1] > 3 and channels_last(x)
 
 
 def _bytes_along(x: Array, axis: Axis) -> Any:
@@ -194,7 +217,13 @@ def _bytes_along(x: Array, axis: Axis) -> Any:
 
 
 def resample_backward(g: Array, axes: tuple[Axis, ...]) -> Any:
-    """The adjoint of `resample`."""
+    """The adjoint of `resample`.
+
+    As in PyTorch, the adjoint of a scale that leaves the sizes unchanged is that of its weights with a filter, and the
+    identity for cubic interpolation.
+    """
+    if all([size == new and mode == "cubic" and not antialias for _, size, new, mode, _, _, antialias in axes]):
+        return np.array(g, order="C")
     return _along(g, axes[::-1], _adjoint)
 
 
