@@ -111,7 +111,7 @@ def spread(g: Any, weight: Any, bias: Any, window: Window, sizes: Sizes, groups:
     strips = _strips(window, g.shape[2:], channels * g.itemsize)
     if strips:
         return _spread_by_strips(g, weight, bias, window, np.zeros(shape, g.dtype), strips, groups)
-    ahead, window = _ahead(window)
+    ahead, window = _ahead(window, g.shape[2:], sizes)
     weights, outputs = _weight_matrices(weight, ahead, groups), ahead.outputs(g.shape[2:])
     taps, whole = window.taps(sizes, outputs), tuple([slice(0, n, 1) for n in sizes])
     first = next((t for t, (_, target) in enumerate(taps) if target == whole), None)
@@ -249,20 +249,21 @@ def _flush(window: Window) -> Window:
     return window._replace(padding=(0, *window.padding[1:]))
 
 
-def _ahead(window: Window) -> tuple[Window, Window]:
+def _ahead(window: Window, outputs: Sizes, sizes: Sizes) -> tuple[Window, Window]:
     """Two windows in turn: a convolution by the flipped kernel, and then a transposed convolution.
 
     If all strides but the last are 1, the first window has all dimensions but the last, and copies long runs. Otherwise
-    it is trivial. So the second window adds as few pieces as possible.
+    it is trivial. So the second window adds as few pieces as possible. The first window cannot reach more than it pads:
+    if padding has cut off what an output padding shows again, the first window is trivial, too.
     """
     kernel, stride, padding, dilation = window
     one = (1,) * len(kernel)
     around = [d * (k - 1) - p for k, p, d in zip(kernel, padding, dilation)][:-1]
-    if max((*stride[:-1], 1)) > 1 or min((*around, 0)) < 0:
+    ahead = Window((*kernel[:-1], 1), one, (*around, 0), (*dilation[:-1], 1))
+    if max((*stride[:-1], 1)) > 1 or min((*around, 0)) < 0 or ahead.outputs(outputs)[:-1] != sizes[:-1]:
         return Window(one, one, (0,) * len(kernel), one), window
-    return (Window((*kernel[:-1], 1), one, (*around, 0), (*dilation[:-1], 1)),
-            Window((*one[1:], kernel[-1]), (*one[1:], stride[-1]), (*[0] * len(around), padding[-1]),
-                   (*one[1:], dilation[-1])))
+    return ahead, Window((*one[1:], kernel[-1]), (*one[1:], stride[-1]), (*[0] * len(around), padding[-1]),
+                         (*one[1:], dilation[-1]))
 
 
 def _weight_matrices(weight: Array, ahead: Window, groups: int) -> Any:
