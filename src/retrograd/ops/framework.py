@@ -310,10 +310,11 @@ def operator(name: str, kernel: Callable[..., Any], *, node: str | int = 0, outp
 
 
 def constant(name: str, kernel: Callable[..., Any], arguments: str, *, domain: str | Domain = "as given",
-             written: Written | None = None) -> Op:
+             written: Written | None = None, layout: Layout | None = None) -> Op:
     """An operator without a derivative: a comparison, a rounding to integers, a predicate."""
     names = arguments.split()
-    return Op(name, kernel, arguments, {}, kind="constant", domain=domain, tensors=len(names), written=written)
+    return Op(name, kernel, arguments, {}, kind="constant", domain=domain, tensors=len(names), written=written,
+              layout=layout)
 
 
 def composed(name: str, kernel: Callable[..., Any], composition: Callable[..., Any], *, tensors: int,

@@ -62,7 +62,7 @@ def _unique(name: str, kernel: Any) -> Op:
 unique, unique_dim = _unique("_unique2", kernels.unique), _unique("unique_dim", kernels.unique_dim)
 unique_consecutive = _unique("unique_consecutive", kernels.unique_consecutive)
 
-isin = constant("isin", kernels.isin, "x tests")
+isin = constant("isin", kernels.isin, "x tests", layout="rows")
 
 # Places in a sorted sequence, and histograms. They have no derivatives.
 

@@ -115,5 +115,5 @@ def _eig(g: Any, values: Any, vectors: Any) -> Any:
 
 
 eig: Op = operator("linalg_eig", kernels.eig, layout="columns", outputs="values vectors", unfilled=True, a=_eig)
-eigvalsh = constant("linalg_eigvalsh", kernels.eigvalsh, "a")
-eigvals = constant("linalg_eigvals", kernels.eigvals, "a")
+eigvalsh = constant("linalg_eigvalsh", kernels.eigvalsh, "a", layout="rows")
+eigvals = constant("linalg_eigvals", kernels.eigvals, "a", layout="rows")

@@ -49,7 +49,7 @@ def _unpacked(g: Any, x_shape: Shape) -> Any:
     return below + above
 
 
-permutation = constant("lu_permutation", kernels.permutation, "pivots like")
+permutation = constant("lu_permutation", kernels.permutation, "pivots like", layout="rows")
 lu_factor_ex = operator("linalg_lu_factor_ex", kernels.lu_factor, layout="columns", outputs="factors pivots info",
                         differentiable="factors", complex="adjoint", a=_lu_factor)
 lu = operator("linalg_lu", kernels.lu, outputs="lower upper p", differentiable="lower upper",

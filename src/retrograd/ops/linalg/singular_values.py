@@ -66,4 +66,4 @@ def _between_vectors(s: Any, gs: Any, by_u: Any, by_v: Any) -> Any:
 
 
 svd: Op = operator("linalg_svd", kernels.svd, layout="columns", outputs="u s vh", unfilled=True, a=_svd)
-svdvals = constant("linalg_svdvals", kernels.svdvals, "a")
+svdvals = constant("linalg_svdvals", kernels.svdvals, "a", layout="rows")

@@ -58,7 +58,7 @@ def _slogdet(g: Any, a: Any, sign: Any) -> Any:
 
 
 det: Op = operator("linalg_det", kernels.det, a=lambda g, a: scalars(g) * cofactors(a))
-singular: Op = constant("is_singular", kernels.singular, "a")
+singular: Op = constant("is_singular", kernels.singular, "a", layout="rows")
 cofactors: Op = operator("cofactors", kernels.cofactors, a=lambda g, a: cofactors_backward(g, a))
 slogdet = operator("linalg_slogdet", kernels.slogdet, outputs="sign size", unfilled=True, a=_slogdet)
 
