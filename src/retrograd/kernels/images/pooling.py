@@ -52,6 +52,17 @@ class Span(NamedTuple):
                 start = a * self.stride + offset
                 yield i, slice(a, b), slice(start, start + (b - a - 1) * self.stride + 1, self.stride)
 
+    def first(self) -> tuple[Any, Any]:
+        """For each window, how many places lie before the image, and the next place, which may lie behind the image."""
+        starts = np.arange(self.outputs) * self.stride - self.padding
+        skipped = np.maximum(0, -(starts // self.dilation))
+        return skipped, starts + skipped * self.dilation
+
+    @property
+    def misses(self) -> bool:
+        """Whether a window may have all its places outside the image: between two of them the image has room."""
+        return self.padding > 0 and self.dilation > self.size
+
     def counts(self, count_include_pad: bool) -> Any:
         """The divisor of each window's mean: its places inside the image, or also those in the padding."""
         starts = np.arange(self.outputs) * self.stride - self.padding
@@ -140,6 +151,8 @@ def _maxima(x: Array, windows: tuple[Span, ...], nans: bool, narrow: bool) -> tu
     for back, span in enumerate(reversed(windows), 1 + narrow):
         x, taps = _max_along(x, taps, back, span, inner, nans)
         inner *= span.kernel
+    if any([span.misses for span in windows]):
+        _without_elements(x, taps, windows, narrow)
     return x, taps
 
 
@@ -168,11 +181,26 @@ def _first_places(x: Array, taps: Array, back: int, span: Span, inner: int) -> t
         each = along(back, slice(0, (span.outputs - 1) * span.stride + 1, span.stride))
         best = x[each].copy()
         return best, taps[each].copy() if taps.ndim else np.zeros(best.shape, taps.dtype)
-    starts, axis = np.arange(span.outputs) * span.stride - span.padding, x.ndim - back
-    skipped = np.maximum(0, -(starts // span.dilation))
-    first = starts + skipped * span.dilation
+    (skipped, first), axis = span.first(), x.ndim - back
+    first = np.minimum(first, span.size - 1)
     best, start = np.take(x, first, axis), (skipped * inner).astype(taps.dtype).reshape(-1, *[1] * (back - 1))
     return best, np.take(taps, first, axis) + start if taps.ndim else np.broadcast_to(start, best.shape).copy()
+
+
+def _without_elements(values: Array, taps: Array, windows: tuple[Span, ...], narrow: bool) -> None:
+    """Give windows that meet no element the least number, and the place in which a search would begin.
+
+    A dilated kernel may have all of its places in the padding.
+    """
+    least = -np.inf if values.dtype.kind == "f" else np.iinfo(values.dtype).min
+    begin: Any = np.zeros(values.shape, taps.dtype)
+    missed, inner = np.zeros(values.shape, np.bool_), 1
+    for back, span in enumerate(reversed(windows), 1 + narrow):
+        skipped, first = [a.reshape(-1, *[1] * (back - 1)) for a in span.first()]
+        begin += (skipped * inner).astype(taps.dtype)
+        missed |= first >= span.size
+        inner *= span.kernel
+    values[missed], taps[missed] = least, begin[missed]
 
 
 def largest(candidates: Iterator[Any], count: int) -> tuple[Any, Any]:

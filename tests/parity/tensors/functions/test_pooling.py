@@ -95,6 +95,9 @@ F.max_pool1d(y1.detach(),(2,2))
 F.max_pool3d(y3[:0],2)
 F.max_pool3d(y3,6)
 F.max_pool3d(y3,2,padding=2)
+F.max_pool3d(y3,(2,2,3),padding=(1,2,1),dilation=3)
+F.max_pool2d(y,(2,3),padding=(2,1),dilation=4)
+F.max_pool1d(y1,2,padding=2,dilation=4)
 F.max_pool3d(y3,0)
 F.max_pool3d(y3,2,0)
 F.max_pool3d(y3,2,dilation=0)
@@ -154,6 +157,8 @@ F.avg_pool1d(y1,0)
 F.avg_pool3d(y,2)
 F.avg_pool3d(y3,6)
 F.avg_pool3d(y3,2,padding=2)
+F.avg_pool3d(y3[...,:1],2,padding=1)
+F.avg_pool3d(y3[:,:,:3],(4,2,2),padding=(2,0,0))
 F.avg_pool3d(y3,2,divisor_override=0)
 F.avg_pool3d(y3,(2,2))
 F.avg_pool3d(y3,2,0)
@@ -321,6 +326,30 @@ def test_where_maxima_of_overlapping_windows_go_back() -> None:
         return f.max_unpool2d(f.max_pool2d(x, 3, 1), indices, 3, 1)
 
     compare(call, np.random.default_rng(3).standard_normal((2, 3, 7, 6)))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "uint8"])
+@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("many", [1, 64], ids=["images last", "images first"])
+def test_maxima_of_windows_without_elements(dims: int, size: int, dtype: str, many: int,
+                                            monkeypatch: pytest.MonkeyPatch) -> None:
+    """All places of a dilated kernel lie in the padding."""
+    monkeypatch.setattr(pooling, "POOLED_IMAGES", many)
+    if dims == 1 and dtype != "float32":
+        return
+    far = size + 1
+    for kernel, stride, dilation in ((2, 1, far), (2, 2, far), ((3, 2, 2)[:dims], 1, (1, far, far)[:dims]),
+                                     ((2, 3, 2)[:dims], 1, (far, 1, 1)[:dims])):
+        found = []
+        for package in (torch, retrograd):
+            x = package.tensor([np.nan, 1.0, 0.0, 2.0])[package.arange(2 * size ** dims) % 4].reshape(2, *[size] * dims)
+            x = x.nan_to_num(3).to(getattr(package, dtype)) if dtype != "float32" else x
+            values, places = getattr(package.nn.functional, f"max_pool{dims}d")(
+                x, kernel, stride, 1, dilation, True, return_indices=True)
+            found.append((values.numpy(), places.numpy()))
+        for mine, real in zip(*found):
+            np.testing.assert_array_equal(mine, real)
 
 
 IMAGES = [(0, 1, 2, 3), (0, 3, 1, 2), (3, 0, 1, 2), (0, 1, 3, 2), (1, 0, 2, 3)]

@@ -92,15 +92,26 @@ def _check_image(shape: Shape, window: Any, dims: int, ceil_mode: bool, mean: bo
         raise RuntimeError("Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:"
                            f"{[*shape]}")
     sizes, (kernel, stride, padding, dilation) = shape[-dims:], window
-    if mean and dims == 3 and any([n + p < k for n, p, k in zip(sizes, padding, kernel)]):
+    if mean and dims == 3 and any([n < k for n, k in zip(sizes, kernel)]):
         have, want = ((" ".join([f"{prefix}{axis}: {n}" for axis, n in zip(_AXES[3], values)]))
                       for prefix, values in (("", sizes), ("k", kernel)))
         raise RuntimeError(f"input image ({have}) smaller than kernel size ({want})")
+    if any([p > k // 2 for p, k in zip(padding, kernel)]):
+        raise RuntimeError("pad should be smaller than or equal to half of kernel size, but got "
+                           f"{_too_far(kernel, padding)}")
     found = [outputs(n, k, s, p, d, ceil_mode) for n, k, s, p, d in zip(sizes, kernel, stride, padding, dilation)]
     if min(found) < 1:
         channels = shape[-dims - 1]
         raise RuntimeError(f"Given input size: ({shown((channels, *sizes))}). Calculated output size: "
                            f"({shown((channels, *found))}). Output size is too small")
+
+
+def _too_far(kernel: Shape, padding: Shape) -> str:
+    """The sizes of a kernel and of a padding that exceeds half of the kernel, in the words of PyTorch."""
+    if len(kernel) == 2:
+        return f"padW = {padding[1]}, padH = {padding[0]}, kW = {kernel[1]}, kH = {kernel[0]}"
+    return " ".join([f"{name}{axis}: {sizes[i]}" for name, sizes in (("k", kernel), ("pad", padding))
+                     for axis, i in (("T", 0), ("W", 2), ("H", 1))])
 
 
 def maxima(name: str, input: TensorBase, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
