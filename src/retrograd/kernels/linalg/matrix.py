@@ -71,15 +71,17 @@ def _blended(x: Array, product: Array, beta: Any, alpha: Any) -> Any:
     return product
 
 
-def _rounded_once(kernel: Callable[..., Any], x: Array, first: Array, second: Array, beta: Any, alpha: Any) -> Any:
-    """What a kernel computes of arrays of float16. The sums and the factors are float32, and the result is rounded."""
-    return kernel(x.astype(F32), first.astype(F32), second.astype(F32), beta, alpha).astype(F16)
+def _in_single(kernel: Callable[..., Any], arrays: tuple[Array, ...], beta: Any, alpha: Any) -> Any:
+    """What the kernel computes with these half-precision arrays: in single precision, and rounded once."""
+    return kernel(*[array.astype(F32) for array in arrays], beta, alpha).astype(F16)
 
 
 def addmm(x: Array, mat1: Array, mat2: Array, beta: Any, alpha: Any) -> Any:
     """beta * x + alpha * mat1 @ mat2, for matrices, or a matrix and a vector."""
-    if x.dtype is F16:
-        return _rounded_once(addmm, x, mat1, mat2, beta, alpha)
+    if mat1.itemsize == 2 and mat1.dtype == F16:
+        if mat2.ndim == 1:                                  # PyTorch rounds the factors for a vector, too
+            beta, alpha = (float(F16.type(number)) for number in (beta, alpha))
+        return _in_single(addmm, (x, mat1, mat2), beta, alpha)
     product = mm(mat1, mat2)
     if beta == 1 and alpha == 1:
         return np.add(product, x, out=product)
@@ -88,17 +90,18 @@ def addmm(x: Array, mat1: Array, mat2: Array, beta: Any, alpha: Any) -> Any:
 
 def baddbmm(x: Array, mat1: Array, mat2: Array, beta: Any, alpha: Any) -> Any:
     """beta * x + alpha * mat1 @ mat2, for stacks of matrices."""
-    if x.dtype is F16:
-        return _rounded_once(baddbmm, x, mat1, mat2, beta, alpha)
+    if mat1.dtype == F16:
+        return _in_single(baddbmm, (x, mat1, mat2), beta, alpha)
     return _blended(x, bmm(mat1, mat2), beta, alpha)
 
 
 def addbmm(x: Array, batch1: Array, batch2: Array, beta: Any, alpha: Any) -> Any:
     """beta * x + alpha * the sum of the products of two stacks of matrices."""
     stack, rows, inner = batch1.shape
-    if x.dtype is F16 and stack:                                # PyTorch rounds after each product
-        for left, right in zip(batch1, batch2):
-            x, beta = addmm(x, left, right, beta, alpha), 1
+    if batch1.dtype == F16 and stack:                           # PyTorch rounds the sum after each product
+        x = addmm(x, batch1[0], batch2[0], beta, alpha)
+        for mat1, mat2 in zip(batch1[1:], batch2[1:]):
+            x = addmm(x, mat1, mat2, 1, alpha)
         return x
     left = batch1.swapaxes(0, 1).reshape(rows, stack * inner)   # the sum is one product of two long matrices
     right = batch2.reshape(stack * inner, batch2.shape[2])
