@@ -15,6 +15,7 @@ import numpy as np
 from ..foundations.dtypes import Array, Shape
 from ..foundations.errors import noted
 from .elementwise.choosing import where
+from .elementwise.elementary import widened
 from .layout import address, by_strides, empty_as, empty_strided, owner_of, row_by_row, steps, strided, window, within
 from .thresholds import TRIANGLE_MASK_KEPT
 
@@ -240,12 +241,12 @@ def transfer(g: Array, source: Geometry, target: Geometry, shared: Geometry) -> 
     into, out_of, among = (_places(*geometry) for geometry in (source, target, shared))
     low = min([int(places.min()) for places in (into, out_of, among) if places.size], default=0)
     span = max([int(places.max()) for places in (into, out_of, among) if places.size], default=-1) + 1 - low
-    memory = np.zeros(span, g.dtype)
-    np.add.at(memory, (into - low).reshape(-1), g.reshape(-1))
+    memory = widened(np.zeros(span, g.dtype))
+    np.add.at(memory, (into - low).reshape(-1), widened(g).reshape(-1))
     shares = np.bincount((among - low).reshape(-1), minlength=span)
     if np.any(shares > 1):
-        memory /= np.maximum(shares, 1).astype(g.real.dtype)
-    return np.asarray(memory[out_of - low])
+        memory /= np.maximum(shares, 1).astype(memory.real.dtype)
+    return np.asarray(memory[out_of - low]).astype(g.dtype, copy=False)
 
 
 def _places(shape: Shape, strides: Shape, start: int) -> Any:
@@ -326,11 +327,10 @@ def sum_of_parts(g: Array, shape: Shape, repeats: Shape) -> Any:
     lead = (1,) * (len(repeats) - len(shape)) + shape
     if 0 in repeats:
         return np.zeros(shape, g.dtype)
-    split: list[int] = []
-    for count, size in zip(repeats, lead):
-        split += (count, size)
-    copies = g.reshape(split)
-    return copies.sum(axis=tuple(range(0, len(split), 2)), dtype=g.dtype).reshape(shape)
+    split = [size for pair in zip(repeats, lead) for size in pair]
+    copies = widened(g).reshape(split)
+    sums = copies.sum(axis=tuple(range(0, len(split), 2)), dtype=copies.dtype)
+    return sums.astype(g.dtype, copy=False).reshape(shape)
 
 
 def concatenate(xs: Sequence[Any], dim: int) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import Array, Shape
+from ...foundations.dtypes import F16, F32, Array, Shape
 from ...foundations.errors import noted
 from ..elementwise.choosing import taken, where, where_into, write
 from ..layout import row_by_row
@@ -137,7 +137,14 @@ def _write(out: Array, index: Array, dim: int, values: Any) -> Any:
 
 
 def accumulate(ufunc: np.ufunc, out: Array, index: Array, dim: int, values: Any) -> Any:
-    """Combine values, or one number, with the elements at the places of `index` along `dim`, one after another."""
+    """Combine values, or one number, with the elements at the places of `index` along `dim`, one after another.
+
+    Half precision is combined in single precision, and rounded once.
+    """
+    if out.dtype == F16:
+        wide = accumulate(ufunc, out.astype(F32), index, dim, np.asarray(values, F32))
+        np.copyto(out, wide, casting="same_kind")
+        return out
     flat, many = out.reshape(-1), type(values) is np.ndarray and values.ndim > 0
     for rows, block in places(index, out.shape, dim):
         ufunc.at(flat, block.reshape(-1), values[rows].reshape(-1) if many else values)

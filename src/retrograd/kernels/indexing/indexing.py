@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import Array, Shape
+from ...foundations.dtypes import F16, F32, Array, Shape
 from ...foundations.errors import noted
 from ..elementwise import choosing
 from ..networks.adding_rows import add_rows
@@ -308,7 +308,13 @@ def index_add(x: Array, source: Array, index: Array, dim: int, alpha: Any) -> An
 
 
 def index_add_into(out: Array, source: Array, index: Array, dim: int, alpha: Any) -> Any:
-    """Add the slices of `source`, times alpha, to the slices that `index` selects."""
+    """Add the slices of `source`, times alpha, to the slices that `index` selects.
+
+    As in PyTorch, slices of half precision are added in single precision if they have dimensions and alpha is 1.
+    """
+    if alpha == 1 and out.ndim > 1 and out.dtype == F16:
+        np.copyto(out, index_add_into(out.astype(F32), source.astype(F32), index, dim, 1), casting="same_kind")
+        return out
     if alpha != 1:
         source = np.multiply(source, np.asarray(alpha).astype(source.dtype), out=...)
     if out.ndim:

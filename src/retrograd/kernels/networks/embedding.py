@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import Array, Shape
+from ...foundations.dtypes import F16, F32, Array, Shape
 from ..elementwise.elementary import widened
 from .adding_rows import add_rows
 
@@ -62,6 +62,10 @@ def embedding_bag(weight: Array, scales: Array | None, index: Array, starts: Arr
     bag (the padding does not count), and for the maximum the row that it comes from. `scales`, if given, are factors of
     the rows.
     """
+    if weight.dtype == F16 and mode != MAX:
+        scales = None if scales is None else scales.astype(F32)
+        out, *rest = embedding_bag(weight.astype(F32), scales, index, starts, mode, padding, by_count)
+        return out.astype(F16), *rest
     count = len(starts)
     found = _equal_bags(weight, index, starts, mode) if scales is None and (padding < 0 or mode != MAX) else None
     if found and (padding < 0 or not (index == padding).any()):

@@ -35,3 +35,43 @@ torch.addr(torch.ones(1,1),torch.tensor([1e30]),torch.tensor([1e30]),alpha=1e-30
 @pytest.mark.parametrize("expression", PRODUCTS.split("\n")[1:-1])
 def test_products(expression: str) -> None:
     check(torch, retrograd, SETUP, expression)
+
+
+# Sums of 5000 numbers, and of more than 2048 ones, after which a sum in half precision does not grow.
+MANY = SETUP + """
+F = torch.nn.functional
+n, zeros = 5000, torch.zeros(5000, dtype=torch.int64)
+places, ones = torch.arange(5000) * 7 % 3, full((5000,), 1.)
+values = ((torch.arange(5000.) * 37 % 101 - 40) / 64).half()
+"""
+SUMS = """
+torch.zeros(3, dtype=h).scatter_add(0, places, values)
+torch.zeros(3, dtype=h).scatter_add_(0, zeros, ones)
+torch.zeros(2, 3, dtype=h).t().scatter_add_(0, places[:, None].expand(n, 2), values[:, None].expand(n, 2))
+torch.ones(3, dtype=h).scatter_reduce(0, places, values, 'sum')
+torch.ones(3, dtype=h).scatter_reduce(0, places, values, 'mean')
+torch.ones(3, dtype=h).scatter_reduce(0, zeros, ones, 'mean', include_self=False)
+torch.ones(3, dtype=h).scatter_reduce(0, places, 1 + values / 64, 'prod')
+torch.ones(3, dtype=h).scatter(0, places, values, reduce='add')
+torch.zeros(3, dtype=h).index_add(0, places, values)
+torch.zeros(3, 2, dtype=h).index_add(0, places, values[:, None].expand(n, 2))
+torch.zeros(2, 3, dtype=h).index_add_(1, places, values.expand(2, n))
+torch.zeros(3, 2, dtype=h).index_add(0, places, values[:, None].expand(n, 2), alpha=0.3)
+torch.zeros(3, dtype=h).index_put((zeros,), ones, accumulate=True)
+F.embedding_bag(zeros, full((3, 2), 0.3), torch.tensor([0]), mode='sum')
+F.embedding_bag(zeros, full((3, 2), 0.3), torch.tensor([0, 4000]), mode='mean')
+F.embedding_bag(zeros, full((3, 2), 0.3), torch.tensor([0]), mode='sum', per_sample_weights=values)
+slope(lambda x: x.gather(0, zeros) * values, 1, 2)
+slope(lambda x: x.index_select(0, zeros) * values, 1, 2)
+slope(lambda x: x[:, None].expand(2, 2).index_select(0, zeros) * values[:, None], 1, 2)
+slope(lambda x: x.take_along_dim(zeros, 0) * values, 1, 2)
+slope(lambda x: x[zeros] * values, 1, 2)
+slope(lambda x: x.repeat(n, 1) * values[:, None], 1, 2)
+slope(lambda x: x.tile(n), 1, 2)
+slope(lambda x: x.as_strided((n,), (0,)) * values, 1, 2)
+"""
+
+
+@pytest.mark.parametrize("expression", SUMS.split("\n")[1:-1])
+def test_sums_at_places(expression: str) -> None:
+    check(torch, retrograd, MANY, expression)
