@@ -32,7 +32,7 @@ class MetaArray(Geometry):
     def __init__(self, like: Array, base: Array, nbytes: int) -> None:
         self.like, self.base, self.nbytes = like, base, nbytes
 
-    real = property(lambda self: self.seen(self.like.real))
+    real = property(lambda self: self.over(self.like.real))
     offset = property(lambda self: (address(self.like) - address(self.base)) // self.like.itemsize)
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
@@ -47,9 +47,17 @@ class MetaArray(Geometry):
 
     item = tolist
 
-    def seen(self, view: Array) -> MetaArray:
+    def over(self, view: Array) -> MetaArray:
         """The view of this array that has the geometry of `view`, which is a view of `like`."""
         return MetaArray(view, self.base, self.nbytes)
+
+    def apart(self) -> MetaArray:
+        """The same memory, which is none, with a write count of its own."""
+        return self.over(self.like)
+
+    def transpose(self, order: Any) -> MetaArray:
+        """The view of this array with its axes in another order."""
+        return self.over(self.like.transpose(order))
 
 
 def no_item() -> RuntimeError:
@@ -114,7 +122,7 @@ def strided(x: MetaArray, shape: Shape, strides: Shape, start: int) -> MetaArray
     size = x.itemsize
     whole = by_strides(x.base, (max(1, x.offset + start + 1),), (size,))
     first = whole[x.offset + start:]
-    return x.seen(by_strides(first, shape, [s * size for s in strides]))
+    return x.over(by_strides(first, shape, [s * size for s in strides]))
 
 
 # Operators whose kernels would take long, and whose shapes follow from those of their arguments

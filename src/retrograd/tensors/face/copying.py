@@ -16,6 +16,8 @@ from numpy.lib import array_utils
 from ...foundations.dtypes import NARROW, Array, dtype as torch_dtype
 from ...foundations.errors import noted
 from ...foundations.modes import local
+from ...graph.versions import new_lineage
+from ...kernels.indexing.indexing import overlaps
 from ...kernels.kinds import with_numbers
 from ...kernels.layout import address, bytes_between, owner_of, window
 from ..arguments.data import checked_array
@@ -78,12 +80,14 @@ def copied_memory(array: Array, memo: dict[int, Any]) -> Array:
     known = memo.get(id(root))
     if known is None:
         known = memo[id(root)] = root, np.array(root, order="K").ravel("K")     # `root` too, so that its id stays valid
-    return window(known[1], array.shape, array.dtype, address(array) - address(root), array.strides)
+    part = window(known[1], array.shape, array.dtype, address(array) - address(root), array.strides)
+    part.flags.writeable = not overlaps(part)
+    return part
 
 
 def shallow_copy(self: TensorBase) -> TensorBase:
-    """A leaf over the same memory."""
-    new: TensorBase = leaf_of(type(self), self._array, self.requires_grad)
+    """A leaf over the same memory. The writes to the copy are counted apart."""
+    new: TensorBase = leaf_of(type(self), new_lineage(self._array), self.requires_grad)
     new.__dict__.update(vars(self))
     return new
 
@@ -97,7 +101,10 @@ def recognized(array: Array) -> Array:
 def _rebuilt(kind: type[Any], memory: Array, layout: tuple[Any, ...] | None, requires_grad: bool, state: Any) -> Any:
     """A tensor from its pickle. A class derived from Tensor may define `__setstate__` to take the state."""
     array = memory if layout is None else np.ndarray(layout[0], memory.dtype, memory, 0, layout[1])
-    tensor = leaf_of(kind, recognized(array), requires_grad)
+    array = recognized(array)
+    if layout is not None:
+        array.flags.writeable = not overlaps(array)
+    tensor = leaf_of(kind, array, requires_grad)
     if hasattr(kind, "__setstate__"):
         tensor.__setstate__(state)
     else:

@@ -101,12 +101,12 @@ def _small(op: Op, args: tuple[Any, ...]) -> Any:
 def _viewed(op: Op, call: Callable[..., Any], args: tuple[Any, ...], metas: list[MetaArray]) -> Any:
     """The views that an operator takes."""
     x = metas[0]
-    if op is as_strided:
+    if op in (as_strided, as_strided.written):
         return strided(x, tuple(args[1]), tuple(args[2]), args[3] or 0)
     found = call(*replaced(args, MetaArray, lambda array: array.like))
     if type(found) is tuple:
-        return tuple([x.seen(part) for part in found])
-    return x.seen(found)
+        return tuple([x.over(part) for part in found])
+    return x.over(found)
 
 
 def _computed(call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
