@@ -52,8 +52,15 @@ class MetaArray(Geometry):
         return MetaArray(view, self.base, self.nbytes)
 
     def apart(self) -> MetaArray:
-        """The same memory, which is none, with a write count of its own."""
-        return self.over(self.like)
+        """An array of this geometry over a base of its own, which counts its writes."""
+        base = np.empty(1, self.dtype)
+        return strided(MetaArray(base, base, self.nbytes), self.shape, steps(self.like), self.offset)
+
+    def resized(self, shape: Shape) -> MetaArray:
+        """The same memory in another shape, row by row. The memory grows if it must."""
+        lain = strided(self, shape, row_by_row(shape), 0)
+        lain.nbytes = max(self.nbytes, (self.offset + lain.size) * self.itemsize)
+        return lain
 
     def transpose(self, order: Any) -> MetaArray:
         """The view of this array with its axes in another order."""

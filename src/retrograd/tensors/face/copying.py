@@ -16,7 +16,6 @@ from numpy.lib import array_utils
 from ...foundations.dtypes import NARROW, Array, dtype as torch_dtype
 from ...foundations.errors import noted
 from ...foundations.modes import local
-from ...graph.versions import new_lineage
 from ...kernels.indexing.indexing import overlaps
 from ...kernels.kinds import with_numbers
 from ...kernels.layout import address, bytes_between, owner_of, window
@@ -87,7 +86,7 @@ def copied_memory(array: Array, memo: dict[int, Any]) -> Array:
 
 def shallow_copy(self: TensorBase) -> TensorBase:
     """A leaf over the same memory. The writes to the copy are counted apart."""
-    new: TensorBase = leaf_of(type(self), new_lineage(self._array), self.requires_grad)
+    new: TensorBase = leaf_of(type(self), self.data._array, self.requires_grad)
     new.__dict__.update(vars(self))
     return new
 

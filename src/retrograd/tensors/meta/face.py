@@ -14,21 +14,22 @@ from ...foundations.dtypes import Array, Shape, default_floating, dtype as torch
 from ...foundations.modes import local
 from ...foundations.names import reached
 from ...graph.versions import writing
-from ...kernels.layout import empty_strided, steps
-from ...kernels.meta import MetaArray, without_memory
-from ..arguments.options import check_tensor, element_type, shape_of
+from ...kernels.layout import empty_strided, row_by_row, steps
+from ...kernels.meta import MetaArray, strided, without_memory
+from ..arguments.dims import not_a_tensor
+from ..arguments.options import element_type
 from ..face import interop
 from ..face.data import incompatible
 from ..face.other_arrays import OtherArrayMethods, derived
 from ..face.printing import facts_text
-from ..face.storage import TypedStorage, UntypedStorage
+from ..face.storage import TypedStorage, UntypedStorage, is_storage, set_
 from ..face.subclassing import leaf_of
 from ..recording.inplace import written
 from ..recording.overriding import tensors_in
 from ..state.base import TensorBase, plain, plain_class, requires
 from ..state.dispatch import DISPATCH, UNHANDLED
 from .inference import infer, inferring
-from .refusals import LEAVING, no_data, refuse
+from .refusals import LEAVING, no_data, other_storage, refuse
 
 
 class MetaMethods(OtherArrayMethods):
@@ -91,15 +92,9 @@ class MetaMethods(OtherArrayMethods):
             raise incompatible("one of them is on the device meta")
         self._array = value._array
 
-    def resize_(self, *sizes: Any, memory_format: Any = None) -> Any:
-        """Give the tensor another size, row by row."""
-        self._array = without_memory(shape_of("resize_", sizes), self._array.dtype)
-        return self
-
-    def resize_as_(self, the_template: Any, *, memory_format: Any = None) -> Any:
-        """`resize_` to the size of another tensor."""
-        check_tensor("resize_as_", the_template, "the_template", 1)
-        return self.resize_(*the_template._array.shape, memory_format=memory_format)
+    def set_(self, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Any:
+        """Give the tensor the memory of another meta tensor, or of a storage: a geometry, and nothing else."""
+        return set_(self, _source(source, self._array.dtype, storage_offset, size, stride))  # type: ignore[arg-type]
 
     def storage(self) -> TypedStorage:
         """The storage that has a size, but no memory, as elements of the tensor's type."""
@@ -132,6 +127,22 @@ class MetaMethods(OtherArrayMethods):
         return rebuilt, (plain_class(type(self)), *_parts(self), dict(vars(self)))
 
 
+def _source(source: Any, dtype: np.dtype[Any], offset: int, size: Any, stride: Any) -> Any:
+    """A meta tensor that lies as the arguments of `set_` say."""
+    if source is None:
+        return faced(plain(without_memory((0,), dtype)))  # type: ignore[arg-type]
+    if not isinstance(source, TensorBase) and not is_storage(source):
+        raise not_a_tensor("set_", source, "source", 1)
+    if not on_meta(source.device):
+        raise other_storage("meta", "cpu")
+    if isinstance(source, TensorBase) and size is None:
+        return source
+    memory: Any = source.untyped_storage() if isinstance(source, TensorBase) else source.untyped()
+    shape = (memory.nbytes() // dtype.itemsize,) if size is None else tuple(size)
+    array: Any = strided(memory.elements(dtype), shape, row_by_row(shape) if stride is None else tuple(stride), offset)
+    return faced(plain(array))
+
+
 def _parts(tensor: Any) -> tuple[Any, Any, Any, Any]:
     """The arguments that make a meta tensor again: its shape, dtype and strides, and whether it requires grad."""
     array = tensor._array
@@ -162,6 +173,11 @@ class MetaStorage(UntypedStorage):
         storage._base, storage._size = base, size
         storage._elements = np.broadcast_to(np.zeros((), np.uint8), (size,))
         return storage
+
+    def elements(self, dtype: np.dtype[Any]) -> MetaArray:
+        """An array without memory over this storage, from its start."""
+        base = self._base if self._base.dtype == dtype else np.empty(1, dtype)
+        return MetaArray(base, base, self._size)
 
     def _of_type(self, dtype: np.dtype[Any]) -> Any:
         return np.broadcast_to(np.zeros((), dtype), (self._size // dtype.itemsize,))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import category, dtype as torch_dtype
+from ...foundations.dtypes import FLOATING, category, dtype as torch_dtype
 from ...foundations.modes import standing
 from ...kernels.kinds import found_in, replaced
 from ...kernels.meta import (
@@ -92,10 +92,18 @@ def _arrays(args: tuple[Any, ...]) -> list[Any]:
 
 
 def _small(op: Op, args: tuple[Any, ...]) -> Any:
-    """The result for zeros, at most two in each dimension."""
+    """The result for zeros, at most two in each dimension. Of integers that refuse zeros, the result for ones."""
     small = [np.zeros([min(n, 2) for n in a.shape], a.dtype) if isinstance(a, (np.ndarray, MetaArray)) else a
              for a in args]
-    return small[0] if op.kernel in _RANDOM else op.compute(*small)
+    if op.kernel in _RANDOM:
+        return small[0]
+    try:
+        return op.compute(*small)
+    except RuntimeError:
+        if not all([category(a.dtype) < FLOATING for a in _arrays(args)]):
+            raise
+        return op.compute(*[np.ones_like(a) if isinstance(a, np.ndarray) else 1 if type(a) is int else a
+                            for a in small])
 
 
 def _viewed(op: Op, call: Callable[..., Any], args: tuple[Any, ...], metas: list[MetaArray]) -> Any:

@@ -31,6 +31,12 @@ def no_data() -> NotImplementedError:
         instead="torch.empty_like(x, device='cpu'), or module.to_empty(device='cpu') for a module")
 
 
+def other_storage(here: str, there: str) -> RuntimeError:
+    """The error for a tensor that was to get memory of another device."""
+    return RuntimeError(f'Attempted to set the storage of a tensor on device "{here}" to a storage on different device '
+                        f'"{there}".  This is no longer allowed; the devices must match.')
+
+
 def refuse(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any],
            given: Sequence[TensorBase]) -> None:
     """Raises PyTorch's error for a call that cannot be answered without numbers."""
@@ -38,6 +44,8 @@ def refuse(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str,
         _refuse_assignment(function, *given)
     elif name in ("copy_", "__setitem__") and is_meta(args[-1]) and not is_meta(args[0]):
         raise no_data()
+    elif name == "set_" and not is_meta(args[0]):
+        raise other_storage("cpu", "meta")
     else:
         _refuse_numbers(name, args, kwargs)
         refuse_devices(function, name, args, kwargs, given)

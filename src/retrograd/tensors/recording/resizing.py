@@ -20,6 +20,9 @@ def reshape_memory(tensor: Any, shape: tuple[int, ...]) -> None:
 
     Raises RuntimeError if the memory is too small and others hold it too, since a NumPy array cannot grow.
     """
+    if hasattr(tensor._array, "resized"):                   # an array without memory
+        tensor._array = tensor._array.resized(shape)
+        return
     array = tensor._array = with_numbers(tensor._array)
     check_size(shape, array.itemsize)
     owner = owner_of(array)
