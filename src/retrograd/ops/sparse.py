@@ -259,7 +259,8 @@ _ZERO_PRESERVING: dict[Op, Callable[..., Any]] = {
         comparison.signbit, activations.relu)},
     arithmetic.power: _power,
 }
-_BOTH: dict[Any, Callable[..., Any]] = {cast: _cast, clone: _cloned, copy: _cloned}
+_BOTH: dict[Any, Callable[..., Any]] = {cast: _cast, clone: _cloned, copy: _cloned,
+                                         arithmetic.copy: lambda x, y: _cloned(y)}
 Coo.kernels.update(_BOTH)
 Compressed.kernels.update(_BOTH)
 Blocks.kernels.update(_BOTH)
@@ -282,7 +283,8 @@ Coo.kernels.update({
     unsqueeze: structure.unsqueeze, squeeze_dim: structure.squeeze_dim, select: structure.select,
     index_select: structure.index_select, cat: structure.concatenate, stack: structure.stack, unbind: structure.unbind,
     spread: _expanded, split: _refused("as_strided"), index_select_backward: _refused("index_add_"),
-    dense: coordinates.to_dense, np.zeros_like: kernels.zeros_like,
+    dense: coordinates.to_dense, np.zeros_like: kernels.zeros_like, arithmetic.zero: kernels.zeros_like,
+    activations.threshold_backward: kernels.threshold_backward,
 })
 for _op, _kernel in [*_BY_COORDINATES.items(), *[(op, op.kernel) for op in (
         to_dense, to_dense_unmasked, sparse_addmm, sparse_matmul, masked_product, sparse_sum)]]:
@@ -293,6 +295,8 @@ Compressed.kernels.update({
     coo_of_compressed: compressed.to_coo, masked: compressed.masked, masked_once: compressed.masked,
     placed_at: placed_at.kernel,
 })
+for _kernels in (Compressed.kernels, Blocks.kernels):
+    _kernels[arithmetic.zero] = _kernels[np.zeros_like] = compressed.zeros_like
 Blocks.kernels.update({
     values: values.kernel, dense: blocks.to_dense, to_dense: blocks.to_dense,
     to_dense_unmasked: blocks.to_dense, t: blocks.t, transpose: blocks.t, masked_once: blocks.masked,

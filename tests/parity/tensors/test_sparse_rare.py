@@ -42,6 +42,82 @@ attempt(lambda: torch.sparse_bsr_tensor([0, 1, 2], [1, 0], w).to_dense().sum().b
 """,
 }
 
+PROGRAMS |= {
+    "numbers that do not fit": """
+WRITES = (lambda s: s.mul_(2.5), lambda s: s.mul_(2), lambda s: s.sqrt_(), lambda s: s.div_(2),
+          lambda s: s.div_(T(2)), lambda s: s.add_(eye.to_sparse()), lambda s: s.neg_(),
+          lambda s: s.sub_(eye.to_sparse()), lambda s: s.mul_(eye.to_sparse()), lambda s: s.mul_(T(2.5)),
+          lambda s: s.mul_(eye), lambda s: s.zero_(), lambda s: s.copy_(eye.to_sparse() * 1.5), lambda s: s.mul_(1j),
+          lambda s: s.floor_(), lambda s: s.mul_(T(2)), lambda s: s.add_(eye.cfloat().to_sparse()),
+          lambda s: s.mul_(T(2., dtype=torch.float64)), lambda s: s.abs_())
+for dtype in (torch.int32, torch.float32, torch.complex64):
+    for write in WRITES:
+        s = eye.to(dtype).to_sparse()
+        attempt(lambda: write(s))
+        print(s._values(), s.dtype, s.is_coalesced(), s._version)
+c = eye.int().to_sparse_csr()
+attempt(lambda: c.sqrt_())
+print(c.neg_(), c.mul_(2))
+""",
+    "who shares memory": """
+for name in ("neg_", "sqrt_", "sin_", "abs_", "floor_", "tanh_", "relu_", "erf_"):
+    for s in ((2 * eye).to_sparse(), (2 * eye).to_sparse_csr()):
+        values, other = s.values(), s.detach()
+        getattr(s, name)()
+        print(name, values, other.to_dense(), s._version, other._version, values._version)
+for write in (lambda s: s.mul_(3), lambda s: s.mul_(T(3)), lambda s: s.mul_(s), lambda s: s.add_(s),
+              lambda s: s.div_(3), lambda s: s.copy_(s * 2), lambda s: s.mul_(torch.ones(2, 2)), lambda s: s.zero_()):
+    s = (2 * eye).to_sparse()
+    values, other = s._values(), s.detach()
+    write(s)
+    print(values, other.to_dense(), s.to_dense(), s._version, other._version, values._version, s.is_coalesced())
+for of in (lambda s: s.t(), lambda s: s.transpose(0, 1), lambda s: s.permute(1, 0), lambda s: s.coalesce(),
+           lambda s: +s, lambda s: s.conj(), lambda s: s.clone(), lambda s: s.to_sparse_csr(),
+           lambda s: s.unsqueeze(0)):
+    s = (2 * eye).to_sparse()
+    other = of(s)
+    s.neg_()
+    print(other.to_dense())
+s = eye.to_sparse()
+s.data.neg_()
+print(s._version, s)
+for name in ("sqrt_", "relu_", "neg_", "pow_", "square_", "unsqueeze_"):
+    s = torch.sparse_coo_tensor([[0, 0, 1], [0, 0, 1]], [1., 2., 3.], (2, 2))
+    attempt(lambda: getattr(s, name)(*((1,) if name in ("pow_", "unsqueeze_") else ())))
+""",
+    "writes and gradients": """
+d = torch.ones(2, 2, requires_grad=True)
+for s in (eye.to_sparse(), eye.to_sparse_csr()):
+    for write in (lambda: s.values().mul_(2), lambda: s.detach().mul_(2), lambda: s.data.mul_(2)):
+        y = s @ d
+        write()
+        attempt(lambda: y.sum().backward())
+for name in ("relu_", "abs_", "neg_", "zero_"):
+    s = eye.to_sparse().requires_grad_()
+    y = s * 2
+    getattr(y, name)()
+    print(y.grad_fn.name(), [n.name() for n, _ in y.grad_fn.next_functions])
+    attempt(lambda: (y.to_dense().sum().backward(), s.grad))
+s = eye.to_sparse().requires_grad_()
+y = s * 2
+y.copy_(eye.to_sparse())
+print(y.requires_grad, y.grad_fn.name(), y.grad_fn.next_functions[0][0].name(), y.grad_fn.next_functions[1])
+c = eye.to_sparse_csr().requires_grad_()
+y = c * 2
+print(y.zero_().grad_fn.name())
+y.to_dense().sum().backward()
+print(c.grad)
+""",
+    "norm": """
+for s in (eye.to_sparse(), eye.int().to_sparse(), eye.cfloat().to_sparse(), eye.bool().to_sparse()):
+    for p in (2, "fro", 1, 0, 3, float("inf")):
+        attempt(lambda: s.norm(p))
+s = (eye * 2).to_sparse().requires_grad_()
+s.norm(1).backward()
+print(s.grad, s.norm(3).requires_grad)
+""",
+}
+
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(name: str) -> None:

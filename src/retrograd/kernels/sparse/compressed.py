@@ -51,6 +51,12 @@ def to_dense(a: Compressed) -> Array:
     return dense_of(to_coo(a))
 
 
+def zeros_like(a: Compressed, **options: Any) -> Compressed:
+    """A matrix of the same shape that stores no elements."""
+    none = (*(slice(None),) * (a.plain.ndim - 1), slice(0))
+    return type(a)(np.zeros_like(a.compressed), a.plain[none], a.values[none], a.shape, a.by_rows)
+
+
 def t(a: Compressed) -> Compressed:
     """The transposed matrix: compressed rows become compressed columns."""
     shape = (*a.shape[:-2], a.shape[-1], a.shape[-2])

@@ -171,3 +171,9 @@ def zeros_like(a: Coo, **options: Any) -> Coo:
 def stored_exp(x: Coo) -> Coo:
     """The exponentials of the stored elements. The other elements stay 0."""
     return x.with_values(np.exp(x.values))
+
+
+def threshold_backward(g: Any, result: Coo) -> Coo:
+    """The elements of `g` at the stored elements of `result`, and 0 where these are not positive."""
+    found = masked(g, result)
+    return found.with_values(np.where(result.values <= 0, 0, found.values))

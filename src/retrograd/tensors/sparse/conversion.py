@@ -25,7 +25,7 @@ from ..functions.creation.creation import warn_of_copy
 from ..recording.public import METHODS
 from ..state.base import TensorBase, as_leaf, meta_of, plain, sharing
 from .construction import empty, empty_compressed
-from .recording import TABLE, is_sparse, record, sparse
+from .recording import TABLE, counted_with, is_sparse, record, sparse
 
 
 def kind_of(x: Any) -> str:
@@ -65,7 +65,9 @@ def values(self: Any) -> Any:
         _refuse_values(self)
     if isinstance(self._array, Coo) and not self._array.coalesced:
         raise RuntimeError("Cannot get values on an uncoalesced tensor, please call .coalesce() first")
-    return record(ops.values, self)
+    result = record(ops.values, self)
+    result._array = counted_with(result._array, self._array)
+    return result
 
 
 def _refuse_values(x: Any) -> NoReturn:
@@ -86,7 +88,8 @@ def raw_indices(self: TensorBase) -> Any:
 
 @sparse("_values")
 def raw_values(self: Any) -> Any:
-    return plain(self._array.values if is_sparse(self) else _part_of(self, "_values").values)
+    array = self._array if is_sparse(self) else _part_of(self, "_values")
+    return plain(counted_with(array.values, array))
 
 
 @sparse("_nnz")
@@ -340,7 +343,7 @@ def detach(input: Any) -> Any:
     array = input._array
     parts = (array.indices, array.values, array.shape, array.coalesced) if isinstance(array, Coo) else (
         array.compressed, array.plain, array.values, array.shape, array.by_rows)
-    return sharing(input, type(array)(*parts))
+    return sharing(input, counted_with(type(array)(*parts), array))
 
 
 @sparse("detach_")

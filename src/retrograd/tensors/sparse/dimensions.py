@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+import numpy as np
+
 from ...foundations.errors import no_kernel, noted
 from ...kernels.sparse.arrays import Coo, unsupported
 from ...ops import shape as shapes, sparse as ops
@@ -27,6 +29,13 @@ def axes_of(dim: Any, ndim: int) -> tuple[int, ...]:
     return tuple(axis % ndim for axis in dims)
 
 
+def _turned(result: Any) -> Any:
+    """The transposed tensor. As in PyTorch, one by coordinates stores elements of its own."""
+    if isinstance(result._array, Coo):
+        result._array.values = np.array(result._array.values)
+    return result
+
+
 @sparse("t")
 def t(input: Any) -> Any:
     if not is_sparse(input):
@@ -35,13 +44,13 @@ def t(input: Any) -> Any:
     if input._array.ndim > 2 or sparse < input._array.ndim:
         raise RuntimeError(f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got {sparse} sparse and "
                            f"{input._array.ndim - sparse} dense dimensions")
-    return record(shapes.t, input)
+    return _turned(record(shapes.t, input))
 
 
 @sparse("transpose", "swapaxes", "swapdims")
 def transpose(input: Any, dim0: int, dim1: int) -> Any:
     ndim = input._array.ndim
-    return record(shapes.transpose, input, *axes_of((dim0, dim1), ndim))
+    return _turned(record(shapes.transpose, input, *axes_of((dim0, dim1), ndim)))
 
 
 @sparse("permute")

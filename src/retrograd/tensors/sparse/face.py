@@ -23,10 +23,11 @@ from ..face.other_arrays import OtherArrayMethods, derived
 from ..face.printing import sparse_text
 from ..face.subclassing import leaf_of
 from ..recording.overriding import flat
-from ..state.base import plain, plain_class
+from ..state.base import plain, plain_class, sharing
 from ..state.dispatch import DISPATCH, UNHANDLED
+from .functions import in_place
 from .names import AS_THEY_ARE, aten_name
-from .recording import TABLE, record, write
+from .recording import TABLE, record
 
 
 def layout_of(array: Any) -> Any:
@@ -82,7 +83,8 @@ class SparseMethods(OtherArrayMethods):
     @property
     def data(self) -> Any:
         """A tensor over the same array without history."""
-        return TABLE["detach"](self)
+        this: Any = self
+        return sharing(this, type(self._array)(*parts_of(self._array)))
 
     @data.setter
     def data(self, value: Any) -> None:
@@ -185,7 +187,7 @@ def _result(function: Any, args: tuple[Any, ...], kwargs: Any, backend: str) -> 
     if name in AS_THEY_ARE or name in ("__get__", "__set__", "__delete__"):
         return UNHANDLED
     if name.endswith("_") and name[:-1] in TABLE and isinstance(args[0], SparseMethods):
-        return write(args[0], TABLE[name[:-1]](*args, **kwargs))
+        return in_place(name[:-1], *args, **kwargs)
     raise unsupported(aten_name(name, args), backend)
 
 

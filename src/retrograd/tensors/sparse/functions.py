@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...foundations.dtypes import dtype as torch_dtype, legacy
+from ...foundations.dtypes import FLOATING, category, dtype as torch_dtype, legacy
 from ...foundations.errors import no_kernel, noted
 from ...kernels.sparse.arrays import Compressed, Coo, unsupported
 from ...ops import sparse as ops
@@ -22,7 +22,7 @@ from ..recording.public import METHODS
 from ..state.base import TensorBase, plain
 from .conversion import coo_of, kind_of, to
 from .dimensions import axes_of, t
-from .recording import TABLE, is_sparse, record, sparse, write
+from .recording import TABLE, before_write, is_sparse, record, sparse, write
 
 # Functions that map 0 to 0
 
@@ -30,12 +30,11 @@ _UNARY: dict[str, Op] = {
     **{name: getattr(elementary, name) for name in (
         "sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "expm1", "log1p", "sqrt", "abs", "sgn", "sign",
         "floor", "ceil", "trunc", "round", "frac", "erf", "erfinv", "deg2rad", "rad2deg", "conj_physical")},
-    "neg": arithmetic.neg, "positive": arithmetic.positive, "relu": activations.relu, "square": arithmetic.square,
+    "neg": arithmetic.neg, "relu": activations.relu, "square": arithmetic.square,
     **{name: getattr(comparison, name) for name in ("isnan", "isinf", "isposinf", "isneginf", "signbit")},
 }
 _ALIASES = {"__neg__": "neg", "__abs__": "abs", "absolute": "abs", "negative": "neg", "arcsin": "asin",
-            "arctan": "atan", "arcsinh": "asinh", "arctanh": "atanh", "fix": "trunc", "__pos__": "positive",
-            "conj": "conj_physical"}
+            "arctan": "atan", "arcsinh": "asinh", "arctanh": "atanh", "fix": "trunc"}
 
 
 def _unary(op: Op) -> Callable[..., Any]:
@@ -54,6 +53,16 @@ def power(input: TensorBase, exponent: Any = 2) -> Any:
     if not isinstance(exponent, (int, float)) or isinstance(exponent, bool):
         raise unsupported("pow.Tensor_Tensor", "SparseCPU")
     return record(arithmetic.square, input) if exponent == 2 else record(arithmetic.power, input, exponent)
+
+
+@sparse("positive", "__pos__")
+def positive(input: TensorBase) -> Any:
+    return input
+
+
+@sparse("conj")
+def conj(input: TensorBase) -> Any:
+    return record(elementary.conj_physical, input) if input._array.dtype.kind == "c" else input
 
 
 # Sums, products, quotients
@@ -127,12 +136,31 @@ def reciprocal(input: Any, other: Any = None) -> NoReturn:
 
 # In place
 
+# What PyTorch says of a result of a higher kind of number than the tensor has.
+_UNLIKE = "Can't convert result type {{made}} to output {{held}} in {} operation"
+# Functions that PyTorch's COO tensors have, but not in place, and the operators that the errors name.
+_NOT_IN_PLACE = {"pow": "pow_.Scalar", "square": "pow_.Scalar", "unsqueeze": "as_strided_"}
+
+
+def in_place(name: str, self: Any, *args: Any, **kwargs: Any) -> Any:
+    """Let a sparse tensor become the result of the function of this name."""
+    name = _ALIASES.get(name, name)
+    by_coordinates, unary = isinstance(self._array, Coo), name in _UNARY
+    if by_coordinates and name in _NOT_IN_PLACE:
+        raise unsupported(_NOT_IN_PLACE[name], self._array.backend)
+    if by_coordinates and unary and not self._array.coalesced and name not in ("neg", "conj_physical"):
+        raise RuntimeError(f"{name}_ requires coalesced input")
+    if name == "abs" and self._array.dtype.kind == "c":
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    return write(self, TABLE[name](before_write(self), *args, **kwargs), over=unary)
+
+
 @sparse("add_", "__iadd__")
 def add_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
     if isinstance(self._array, Compressed) and not is_sparse(other):
         raise RuntimeError("Sparse CSR tensors do not have is_contiguous")
     if is_sparse(self):
-        return write(self, add(self, other, alpha=alpha))
+        return write(self, add(self, other, alpha=alpha), _UNLIKE.format("add"))
     result = add(self, other, alpha=alpha)
     return METHODS["copy_"](self, result)
 
@@ -146,26 +174,26 @@ def sub_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
 
 @sparse("mul_", "__imul__", "multiply_")
 def mul_(self: Any, other: Any) -> Any:
-    result = multiply(self, other)
+    before = before_write(self) if is_sparse(self) else self
+    result = multiply(before, before if other is self else other)
     if result is NotImplemented:
         raise not_a_tensor("mul_", other, "other", 1)
+    if is_sparse(self) and isinstance(self._array, Compressed):
+        return write(self, result, over=True)
     if is_sparse(self):
-        held = self._array.values
-        write(self, result)
-        made = self._array.values
-        if getattr(self._array, "coalesced", True) and not is_sparse(other) and held.flags.writeable:
-            held[...] = made                             # as in PyTorch, other tensors may share this memory
-            self._array.values = held
-        return self
+        if is_sparse(other):
+            return write(self, result, _UNLIKE.format("mul"))
+        result._array.coalesced = result._array.nnz < 2      # as PyTorch leaves a product
+        return write(self, result, "dtype of values ({made}) must match dtype of sparse tensor ({held})")
     return METHODS["copy_"](self, TABLE["to_dense"](result))
 
 
 @sparse("div_", "__itruediv__", "divide_", "true_divide_")
 def div_(self: Any, other: Any, *, rounding_mode: Any = None) -> Any:
-    quotient = divide(self, other, rounding_mode=rounding_mode)
+    quotient = divide(before_write(self) if is_sparse(self) else self, other, rounding_mode=rounding_mode)
     if quotient is NotImplemented:
         raise not_a_tensor("div_", other, "other", 1)
-    return write(self, quotient)
+    return write(self, quotient, over=True)
 
 
 # Products of matrices
@@ -339,9 +367,13 @@ def norm(input: TensorBase, p: Any = "fro", dim: Any = None, keepdim: bool = Fal
         raise noted(
             RuntimeError("norm_sparse currently only supports full reductions, so 'dim' must either be empty or "
                          "contain all dimensions of the input"), instead="call it on x.to_dense()")
+    if category(input._array.dtype) < FLOATING:
+        raise noted(
+            RuntimeError("norm(): input dtype should be either floating point or complex. Got "
+                         f"{legacy(input._array)} instead."), instead="call .float() first")
     if p in ("fro", 2):
         return record(ops.frobenius, input)
-    return METHODS["norm"](plain(TABLE["coalesce"](input)._array.values), p)
+    return METHODS["norm"](TABLE["values"](TABLE["coalesce"](input)), p)
 
 
 @sparse("any")

@@ -9,6 +9,7 @@ from ...foundations.dtypes import Shape, float64
 from ...foundations.errors import kind_of as name_of, noted
 from ...kernels.sparse import blocks, compressed, coordinates
 from ...kernels.sparse.arrays import Blocks, Compressed, Coo, SparseLike, unsupported
+from ...ops.elementwise import arithmetic
 from ..arguments.options import check_tensor
 from ..arguments.size import Size
 from ..functions.creation.creation import tensor, warn_of_copy
@@ -16,15 +17,13 @@ from ..recording.public import METHODS
 from ..state.base import TensorBase, plain, requires
 from .construction import empty, sparse_coo_tensor
 from .conversion import (
-    clone,
     coo_of,
     copied,
     dense_dim as dense_dims,
     kind_of,
     sparse_dim as sparse_dims,
-    zeros_like,
 )
-from .recording import is_sparse, sparse, write
+from .recording import is_sparse, record, sparse, write
 
 
 @sparse("numpy", "__array__")
@@ -158,12 +157,12 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
         raise noted(
             RuntimeError(f"sparse tensors of sizes {list(self._array.shape)} and {list(src._array.shape)} do not "
                          "broadcast"), instead="copy from a sparse tensor of the same size")
-    return write(self, clone(src))
+    return write(self, record(arithmetic.copy, self, src), refusal=None)
 
 
 @sparse("zero_")
 def zero_(self: Any) -> Any:
-    return write(self, zeros_like(self.detach()))
+    return write(self, record(arithmetic.zero, self))
 
 
 @sparse("sparse_resize_")

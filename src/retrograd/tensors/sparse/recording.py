@@ -8,10 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import DIFFERENTIABLE, FLOATING, category, default_floating, result_dtype
-from ...foundations.errors import user_site
+from ...foundations.dtypes import (
+    DIFFERENTIABLE,
+    FLOATING,
+    category,
+    default_floating,
+    legacy,
+    result_dtype,
+)
+from ...foundations.errors import user_site, warn
 from ...foundations.modes import local
-from ...graph.versions import writing, written
+from ...graph.versions import count_with, new_lineage, writing, written
 from ...kernels.kinds import with_numbers
 from ...kernels.sparse.arrays import SparseLike
 from ...ops.basic import cast
@@ -47,6 +54,13 @@ def sparse(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 def is_sparse(x: TensorBase) -> bool:
     """Whether `x` is a tensor over a sparse array."""
     return isinstance(x, TensorBase) and isinstance(x._array, SparseLike)
+
+
+def counted_with(array: Any, other: SparseLike) -> Any:
+    """A NumPy array that `other` stores, or a sparse one with its elements: writes to it count as writes to `other`."""
+    alone = array if isinstance(array, SparseLike) else new_lineage(array)
+    count_with(alone, other)  # type: ignore[arg-type]
+    return alone
 
 
 def _operand(value: Any, beside: TensorBase, op: Op) -> Any:
@@ -101,17 +115,38 @@ def record(op: Op, *args: Any) -> Any:
     return result
 
 
-def write(x: Any, result: Any) -> Any:
+def before_write(x: Any) -> Any:
+    """The tensor for a function that is about to write to it: what a node saves of it is not written."""
+    if not (local.thread.grad and requires(x)):
+        return x
+    return with_edge(x._array.with_values(np.array(x._array.values)), edge_of(x))
+
+
+_NARROWER = "result type {made} can't be cast to the desired output type {held}"
+
+
+def write(x: Any, result: Any, refusal: str | None = _NARROWER, over: bool = False) -> Any:
     """Let a sparse tensor become the result of a function, in place.
 
-    Raises RuntimeError for a leaf that requires grad, and for an inference tensor outside of inference mode.
+    With `over`, the elements are written over those that the tensor stores, which other tensors may share. Raises
+    RuntimeError for a leaf that requires grad, and for an inference tensor outside of inference mode. Raises it also,
+    with the text `refusal`, for a result of a higher kind of number; if `refusal` is None, the numbers are converted.
     """
     check_writable(x, local.thread.grad and requires(x))
-    array = result._array
-    if array.dtype != x._array.dtype:
-        array = cast(array, x._array.dtype)
+    array, held = result._array, x._array.values
+    if array.dtype != held.dtype:
+        if refusal is not None and category(array.dtype) > category(held.dtype):
+            raise RuntimeError(refusal.format(made=legacy(array), held=legacy(held)))
+        if array.dtype.kind == "c" and held.dtype.kind not in "cb":
+            warn("Casting complex values to real discards the imaginary part. Use .real to avoid the warning.",
+                 UserWarning)
+            array = array.with_values(array.values.real)
+        array = cast(array, held.dtype)
     writing(x._array)
     x._array.take(array)
+    if over and held.shape == array.values.shape and held.flags.writeable:
+        held[...] = array.values
+        x._array.values = held
     written(x._array, user_site())
     if local.thread.grad:                                   # else x keeps its history, as a dense tensor does
         x._edge = result._edge
