@@ -14,6 +14,7 @@ import numpy as np
 from ..foundations.dtypes import Shape
 from ..kernels import reductions as kernels, sums
 from ..kernels.sums import count
+from .elementwise.arithmetic import among
 from .framework import Op, linear, operator
 
 spread = linear("expand", sums.spread, view=True,
@@ -25,11 +26,11 @@ sum_all = linear("sum", sums.sum_all, x=lambda g, x_shape: spread(g, x_shape, ()
 sum_dim: Op = linear("sum", sums.sum_dim, node=1, x=lambda g, x_shape, axes, keepdim: spread(
     g, x_shape, axes, keepdim))
 mean_all = linear("mean", sums.mean_all,
-                  x=lambda g, x_shape: spread(g / max(math.prod(x_shape), 1), x_shape, (), False))
+                  x=lambda g, x_shape: spread(among(g, max(math.prod(x_shape), 1)), x_shape, (), False))
 
 
 def _mean_dim(g: Any, x_shape: Shape, axes: tuple[int, ...], keepdim: bool) -> Any:
-    return spread(g / max(count(x_shape, axes), 1), x_shape, axes, keepdim)
+    return spread(among(g, max(count(x_shape, axes), 1)), x_shape, axes, keepdim)
 
 
 mean_dim = linear("mean", sums.mean_dim, node=1, x=_mean_dim)

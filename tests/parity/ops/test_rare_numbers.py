@@ -33,6 +33,13 @@ for arguments in ((0, 1, 0.25), (5, 0, -0.5), (0, 10, 3), (10, 0, -3)):
     attempt(lambda: torch.arange(*arguments, dtype=torch.int64))
 print(torch.repeat_interleave(T([1, 2], dtype=torch.int32)))
 """,
+    "means of many halves": """
+for mean in (lambda x: x.mean(), lambda x: x.view(1, -1).mean(1).sum(), lambda x: F.mse_loss(x, torch.ones_like(x)),
+             lambda x: F.l1_loss(x, torch.ones_like(x))):
+    x = torch.zeros(100000, dtype=h, requires_grad=True)
+    mean(x).backward()
+    print(x.grad[0], x.grad.dtype)
+""",
     "alpha of another kind": """
 for call in (lambda: torch.add(T([1]), T([2]), alpha=1.0), lambda: torch.sub(T([1.]), T([2.]), alpha=1 + 0j),
              lambda: T([1]).add_(1, alpha=1.0), lambda: torch.add(T([1.]), T([1]), alpha=1.0)):

@@ -267,6 +267,8 @@ def mul_number(x: Array, number: Any) -> Any:
 
 def div_number(x: Array, number: Any) -> Any:
     """x / number, in the dtype of x."""
+    if x.dtype is F16:                                     # the number may be larger than float16 holds
+        return np.divide(x.astype(F32), number, out=...).astype(F16)
     return np.divide(x, number, out=...)
 
 

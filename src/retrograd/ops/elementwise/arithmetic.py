@@ -39,6 +39,13 @@ add_number = elementwise("add", kernels.add_number, domain="float", node=1, tens
 mul_number = elementwise("mul", kernels.mul_number, domain="float", node=1, tensors=1, x=lambda g, number: g * number)
 div_number = elementwise("div", kernels.div_number, domain="float", node=1, tensors=1, x=lambda g, number: g / number)
 
+
+
+def among(g: Any, n: int) -> Any:
+    """A gradient, divided among n elements. float16 holds no larger number than 65504."""
+    return g / n if n <= 65504 else div_number(g, n)
+
+
 # Rounded division, and its remainders
 
 _undefined, _undefined_written = not_differentiable("floor_divide"), not_differentiable("floor_divide_")

@@ -15,6 +15,7 @@ from ...foundations.dtypes import Shape
 from ...kernels.elementwise.choosing import limited
 from ...kernels.networks import losses as kernels
 from ..choosing import choose
+from ..elementwise.arithmetic import among
 from ..framework import Op, composed, linear, operator
 from ..indexing.indexing import gather, gather_backward
 from ..reductions import sum_dim
@@ -23,7 +24,7 @@ from .activations import sigmoid
 
 def _share(g: Any, x: Any, reduction: str) -> Any:
     """The cotangent of each element's loss."""
-    return g / max(math.prod(x.shape), 1) if reduction == "mean" else g
+    return among(g, max(math.prod(x.shape), 1)) if reduction == "mean" else g
 
 
 def _squared(g: Any, x: Any, y: Any, reduction: str) -> Any:

@@ -156,8 +156,13 @@ def common(op: Op, operands: Sequence[Any]) -> list[Any]:
         dtype = op.domain(dtype, [a.dtype for a in present])
     if dtype is own and not NARROW:
         _KEPT.add((op, dtype))
-    convert = copied if local.thread.transform is None else cast.run
+    convert = _quietly if local.thread.transform is None else cast.run
     return [a if a is None or a.dtype is dtype else convert(a, dtype) for a in arrays]
+
+
+def _quietly(array: Any, dtype: np.dtype[Any]) -> Any:
+    """The array in another dtype. A number may be too large for the dtype."""
+    return local.thread.run(copied, array, dtype)
 
 
 # Ops and types: the op computes in this type if all its operands have this type. An op finds out once.
