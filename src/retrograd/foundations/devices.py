@@ -9,12 +9,12 @@ from functools import cache
 from types import ModuleType
 from typing import Any, ClassVar
 
-from ..foundations.errors import noted
+from ..foundations.errors import kind_of, noted
 
 # PyTorch's device types, in its order. Programs may name types that are not available here.
 KINDS = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy",
          "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone")
-_SPEC = re.compile(r"([a-z]+)(?::(\d+))?\Z")
+_SPEC = re.compile(r"([a-z]+)(?::(0|[1-9]\d*))?\Z")
 
 
 class device:
@@ -33,18 +33,22 @@ class device:
 
     def __init__(self, type: str | device | int, index: int | None = None) -> None:
         if isinstance(type, device):
-            self.type, self.index = type.type, type.index
-            return
-        if isinstance(type, int):
-            self.type, self.index = "cuda", type
-            return
-        match = _SPEC.match(type)
-        if match is None:
-            raise RuntimeError(f"Invalid device string: '{type}'")
-        if match[1] not in KINDS:
-            raise RuntimeError(f"Expected one of {', '.join(KINDS)} device type at start of device string: {match[1]}")
-        self.type = match[1]
-        self.index = index if match[2] is None else int(match[2])
+            kind, number = type.type, type.index
+        elif isinstance(type, int):
+            kind, number = "cuda", _checked_index(type)
+        else:
+            kind, number = _parsed(type)
+            if index is not None:
+                if number is not None:
+                    raise RuntimeError("type (string) must not include an index because index was passed explicitly: "
+                                       f"{type}")
+                number = _checked_index(index)
+        object.__setattr__(self, "type", kind)
+        object.__setattr__(self, "index", number)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"attribute '{name}' of 'torch.device' objects is not writable"
+                             if name in self.__slots__ else f"'torch.device' object has no attribute '{name}'")
 
     def __repr__(self) -> str:
         index = "" if self.index is None else f", index={self.index}"
@@ -80,6 +84,31 @@ class device:
         leave = Chosen.entered.pop()
         if leave is not None:
             leave()
+
+
+def _parsed(name: str) -> tuple[str, int | None]:
+    """The type and the index in a name such as "cuda:1". Raises RuntimeError for other names, TypeError for no name."""
+    if not isinstance(name, str):
+        raise TypeError(f"device() received an invalid combination of arguments - got ({kind_of(name)}), but expected "
+                        "one of:\n * (torch.device device)\n      didn't match because some of the arguments have "
+                        f"invalid types: (!{kind_of(name)}!)\n * (str type, int index = -1)\n")
+    if not name:
+        raise RuntimeError("Device string must not be empty")
+    match = _SPEC.match(name)
+    if match is None:
+        raise RuntimeError(f"Invalid device string: '{name}'")
+    if match[1] not in KINDS:
+        raise RuntimeError(f"Expected one of {', '.join(KINDS)} device type at start of device string: {match[1]}")
+    return match[1], None if match[2] is None else int(match[2])
+
+
+def _checked_index(index: Any) -> int:
+    """The index of a device. Raises TypeError for other types than int, RuntimeError for negative numbers."""
+    if not isinstance(index, int) or isinstance(index, bool):
+        raise TypeError(f"device(): argument 'index' (position 2) must be int, not {kind_of(index)}")
+    if index < 0:
+        raise RuntimeError("Device index must not be negative")
+    return index
 
 
 CPU = device("cpu")

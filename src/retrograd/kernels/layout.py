@@ -88,7 +88,7 @@ def window(owner: Array, shape: Shape, dtype: np.dtype[Any], offset: int, stride
     return np.ndarray(shape, dtype, owner if owner.flags.c_contiguous else owner.T, offset, strides)
 
 
-def by_strides(x: Array, shape: Shape, strides: Shape | list[int]) -> Array:
+def by_strides(x: Array, shape: Shape, strides: Sequence[int]) -> Array:
     """The memory of `x` by other strides, in bytes, which NumPy does not check."""
     if x.itemsize == 1:                                     # NumPy has no name for `float8_e5m2`
         return np.lib.stride_tricks.as_strided(x.view(np.uint8), shape, strides).view(x.dtype)

@@ -23,6 +23,23 @@ def test_classes_say_where_programs_know_them_from() -> None:
         assert pickle.loads(pickle.dumps(kept)) == kept
 
 
+@pytest.mark.parametrize(("args", "error", "words"), [
+    (("cuda:1", 2), RuntimeError, "must not include an index because index was passed explicitly: cuda:1"),
+    (("cuda", -1), RuntimeError, "Device index must not be negative"), ((-1,), RuntimeError, "must not be negative"),
+    (("cpu", "1"), TypeError, r"argument 'index' \(position 2\) must be int, not str"),
+    (("cuda:01",), RuntimeError, "Invalid device string: 'cuda:01'"), (("",), RuntimeError, "must not be empty"),
+    ((None,), TypeError, r"received an invalid combination of arguments - got \(NoneType\)")])
+def test_names_of_no_device(args: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        torch.device(*args)
+
+
+def test_a_device_does_not_change() -> None:
+    for name, words in (("type", "attribute 'type' of 'torch.device' objects is not writable"), ("other", "'other'")):
+        with pytest.raises(AttributeError, match=words):
+            setattr(torch.device("cpu"), name, "cuda")
+
+
 @pytest.mark.parametrize(("actual", "expected", "words"), [
     (torch.ones(2), torch.zeros(2), "Greatest relative difference: inf at index (0,) (up to 1.3e-06 allowed)"),
     (torch.ones(2), torch.ones(2).double(), "attribute 'dtype' do not match: torch.float32 != torch.float64."),
