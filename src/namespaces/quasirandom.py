@@ -86,6 +86,9 @@ class SobolEngine:
 
     def draw(self, n: int = 1, out: Any = None, dtype: torch_dtype | None = None) -> Any:
         """The next `n` points, of the shape (n, dimension) and the default dtype, or `dtype`."""
+        drawn = n if self.num_generated else n - 1           # the first point is there
+        if drawn < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {drawn}: [{drawn}, {self.dimension}]")
         result = self._numbers(self._steps(n), dtype)
         return result if out is None else out.resize_as_(result).copy_(result)
 

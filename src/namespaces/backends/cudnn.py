@@ -47,5 +47,9 @@ def set_flags(_enabled: bool | None = None, _benchmark: bool | None = None, _ben
 @contextmanager
 def flags(enabled: bool = False, benchmark: bool = False, benchmark_limit: int = 10, deterministic: bool = False,
           allow_tf32: bool = True, fp32_precision: str = "none") -> Iterator[None]:
-    """A context with other switches. It changes nothing."""
-    yield
+    """A context with other switches, which change nothing."""
+    before = set_flags(enabled, benchmark, None, deterministic, allow_tf32)  # the limit is the library's
+    try:
+        yield
+    finally:
+        set_flags(*before)

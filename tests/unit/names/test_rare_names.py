@@ -86,7 +86,11 @@ def test_streams_and_events_of_the_cpu() -> None:
 @needs("scipy")
 def test_sobol_points() -> None:
     engine = torch.quasirandom.SobolEngine(3)
+    for count in (0, -1):
+        with pytest.raises(RuntimeError, match=rf"negative dimension {count - 1}: \[{count - 1}, 3\]"):
+            engine.draw(count)
     assert engine.draw(4).tolist() == [[0.0] * 3, [0.5] * 3, [0.75, 0.25, 0.25], [0.25, 0.75, 0.75]]
+    assert engine.draw(0).shape == (0, 3)
     assert engine.fast_forward(2).draw().tolist() == [[0.625, 0.125, 0.875]]
     with pytest.raises(ValueError, match="n to be a power of 2. 7 points have been previously generated"):
         engine.draw_base2(2)

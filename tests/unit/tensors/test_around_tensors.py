@@ -96,6 +96,10 @@ def test_switches_change_no_number() -> None:
     torch.use_deterministic_algorithms(False)
     torch.set_float32_matmul_precision("highest")
     torch.backends.cudnn.benchmark = torch.backends.cudnn.deterministic = False
+    with torch.backends.cudnn.flags(benchmark=True, allow_tf32=False):
+        assert (torch.backends.cudnn.enabled, torch.backends.cudnn.benchmark) == (False, True)
+    assert (torch.backends.cudnn.enabled, torch.backends.cudnn.benchmark) == (True, False)
+    assert torch.backends.cudnn.allow_tf32
     for elsewhere in ("cuda", "mps", "xpu"):
         with pytest.raises((AssertionError, RuntimeError)):
             torch.set_default_device(elsewhere)

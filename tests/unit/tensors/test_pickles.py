@@ -66,6 +66,14 @@ def test_whether_sparse_tensors_require_grad(way: Any, layout: str) -> None:
 
 
 @pytest.mark.parametrize("way", [again, copy.copy, copy.deepcopy, through_file])
+@pytest.mark.parametrize("x", [torch.ones(2), *_SPARSE.values(), *_META.values()], ids=["dense", *_SPARSE, *_META])
+def test_copies_in_inference_mode_are_inference_tensors(way: Any, x: torch.Tensor) -> None:
+    with torch.inference_mode():
+        assert way(x).is_inference()
+    assert not way(x).is_inference()
+
+
+@pytest.mark.parametrize("way", [again, copy.copy, copy.deepcopy, through_file])
 def test_types_are_the_same_types(way: Any) -> None:
     for kind in (torch.Tensor, torch.nn.Parameter, torch.FloatTensor, torch.BoolTensor, torch.sparse_bsr):
         assert way(kind) is kind

@@ -50,7 +50,7 @@ def copy_of_leaf(self: TensorBase, memo: dict[int, Any], make: Callable[[], tupl
                          "the moment.  If you were attempting to deepcopy a module, this may be because of a "
                          "torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"),
             "tensors#deepcopy-of-non-leaf", instead="copy a computed tensor with .clone(), or .detach() it first")
-    new: TensorBase = leaf_of(*make(), self.requires_grad)
+    new: TensorBase = leaf_of(*make(), self.requires_grad, local.thread.inference)
     memo[id(self)] = new
     meta = self._grad_meta
     if meta is not None and meta.grad is not None:
@@ -86,7 +86,7 @@ def copied_memory(array: Array, memo: dict[int, Any]) -> Array:
 
 def shallow_copy(self: TensorBase) -> TensorBase:
     """A leaf over the same memory. The writes to the copy are counted apart."""
-    new: TensorBase = leaf_of(type(self), self.data._array, self.requires_grad)
+    new: TensorBase = leaf_of(type(self), self.data._array, self.requires_grad, local.thread.inference)
     new.__dict__.update(vars(self))
     return new
 
@@ -103,7 +103,7 @@ def _rebuilt(kind: type[Any], memory: Array, layout: tuple[Any, ...] | None, req
     array = recognized(array)
     if layout is not None:
         array.flags.writeable = not overlaps(array)
-    tensor = leaf_of(kind, array, requires_grad)
+    tensor = leaf_of(kind, array, requires_grad, local.thread.inference)
     if hasattr(kind, "__setstate__"):
         tensor.__setstate__(state)
     else:

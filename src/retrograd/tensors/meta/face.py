@@ -153,7 +153,8 @@ def rebuilt(kind: Any, shape: tuple[int, ...], dtype: torch_dtype, strides: Shap
             state: dict[str, Any]) -> Any:
     """A meta tensor from its pickle."""
     reached("tensors.meta.public")                       # the pickle may be all that this process knows of such tensors
-    tensor = leaf_of(kind, without_memory(shape, element_type("tensor", dtype), strides), requires_grad)
+    tensor = leaf_of(kind, without_memory(shape, element_type("tensor", dtype), strides), requires_grad,
+                     local.thread.inference)
     vars(tensor).update(state)
     return tensor
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.modes import local
 from ...foundations.names import PACKAGE, reached
 from ...graph.versions import count
 from ...kernels.sparse.arrays import Blocks, Coo, SparseLike, unsupported
@@ -137,7 +138,7 @@ def rebuilt(kind: type[Any], array_kind: type[Any], parts: tuple[Any, ...], requ
             plain(array.compressed), plain(array.plain), leaf_of(kind, array.values, True), array.shape,
             layout=layout_of(array))
     else:
-        tensor = leaf_of(kind, array, requires_grad and getattr(kind, "_is_param", False))
+        tensor = leaf_of(kind, array, requires_grad and getattr(kind, "_is_param", False), local.thread.inference)
     vars(tensor).update(state)
     return tensor
 
