@@ -35,7 +35,10 @@ def test_tensors_keep_their_layout_on_the_way(shared: bool) -> None:
         assert (received.shape, received.stride(), received.dtype) == (sent.shape, sent.stride(), sent.dtype)
         assert received.tolist() == sent.tolist()
         assert torch.atleast_2d(received).mm(torch.atleast_2d(sent).t()).shape[0] == torch.atleast_2d(sent).shape[0]
-        if sent.stride() != (0, 1):
+        if sent.stride() == (0, 1):
+            with pytest.raises(RuntimeError, match="more than one element of the written-to tensor refers to a single"):
+                received.add_(1)
+        else:
             received.zero_()
         assert bool(sent.any()) is not shared or sent.stride() == (0, 1)
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.lib import array_utils
 
 from ...foundations.dtypes import Array, dtype as torch_dtype
+from ...kernels.indexing.indexing import overlaps
 from ...kernels.layout import address, bytes_between, owner_of, window
 from ..recording.public import methods, public
 from ..state.base import TensorBase
@@ -104,7 +105,9 @@ def from_parts(memory: Any, element: torch_dtype, *layout: Any) -> Array:
     if not layout:
         return memory.view(element.dtype)  # type: ignore[no-any-return]  # the elements themselves
     shape, start, strides = layout
-    return window(np.asarray(memory), shape, element.dtype, start, strides)
+    array = window(np.asarray(memory), shape, element.dtype, start, strides)
+    array.flags.writeable = not overlaps(array)
+    return array
 
 
 methods(is_shared)
