@@ -16,7 +16,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from ..foundations.devices import device
-from ..foundations.errors import noted, warn_once
+from ..foundations.errors import noted, warn, warn_once
 from ..tensors.face.storage import TypedStorage, UntypedStorage
 from . import weights
 from .archive import Reader, opened
@@ -43,10 +43,7 @@ def load(f: Any, map_location: MAP_LOCATION = None, pickle_module: Any = None, *
     more than data, or elements of an unknown dtype; EOFError for an empty file; FileNotFoundError; TypeError for
     another `map_location`; and ValueError for `mmap` without a file on disk.
     """
-    if weights_only and pickle_module is not None:
-        raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")
-    if weights_only is None:
-        weights_only = pickle_module is None
+    weights_only = _as_data(weights_only, pickle_module)
     if mmap and not isinstance(f, (str, os.PathLike)):
         raise ValueError("f must be a file path in order to use the mmap argument")
     with opened(f, "rb") as file:
@@ -71,6 +68,23 @@ def load(f: Any, map_location: MAP_LOCATION = None, pickle_module: Any = None, *
                 loaded = _run(stored, pickle_module, pickle_load_args)
         file.seek(0, os.SEEK_END)
         return loaded
+
+
+def _as_data(weights_only: bool | None, pickle_module: Any) -> bool:
+    """Whether a file is read as data: as the environment or the call demands, or else without a `pickle_module`."""
+    forced, freed = [os.environ.get(f"TORCH_FORCE_{name}WEIGHTS_ONLY_LOAD", "0").lower() in ("1", "y", "yes", "true")
+                     for name in ("", "NO_")]
+    if forced and freed:
+        raise RuntimeError("Only one of `TORCH_FORCE_WEIGHTS_ONLY_LOAD` or `TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD` should "
+                           "be set, but both were set.")
+    if freed and weights_only is None:
+        warn("Environment variable TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD detected, since the`weights_only` argument was not "
+             "explicitly passed to `torch.load`, forcing weights_only=False.")
+        return False
+    as_data = forced or (pickle_module is None if weights_only is None else weights_only)
+    if as_data and pickle_module is not None:
+        raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")
+    return as_data
 
 
 def _no_zip(head: bytes) -> str:

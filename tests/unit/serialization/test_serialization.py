@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import warnings
 import zipfile
 from collections import Counter, OrderedDict, namedtuple
 from importlib import import_module
@@ -343,6 +344,25 @@ def test_options_of_pickles(tmp_path: Path) -> None:
         torch.load(io.BytesIO(saved(1)), mmap=True)
     with pytest.raises(RuntimeError, match="Can not safely load weights when explicit pickle_module is specified"):
         torch.load(path, None, pickle, weights_only=True)
+
+
+def test_the_environment_says_whether_files_are_read_as_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = io.BytesIO(saved([slice(1)]))
+    monkeypatch.setenv("TORCH_FORCE_WEIGHTS_ONLY_LOAD", "yes")
+    with pytest.raises(pickle.UnpicklingError):
+        torch.load(file, weights_only=False)
+    monkeypatch.setenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")
+    with pytest.raises(RuntimeError, match="should be set, but both were set"):
+        torch.load(file)
+    monkeypatch.delenv("TORCH_FORCE_WEIGHTS_ONLY_LOAD")
+    file.seek(0)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        assert torch.load(file) == [slice(1)]
+    assert "forcing weights_only=False" in str(seen[0].message)
+    file.seek(0)
+    with pytest.raises(pickle.UnpicklingError):
+        torch.load(file, weights_only=True)
 
 
 def test_a_default_device_leaves_what_is_loaded_where_it_was() -> None:
