@@ -19,7 +19,9 @@ from ..reach.items import (
     TENSOR,
     Facts,
     Item,
+    Names,
     is_constant,
+    names_of,
 )
 from .differences import Check
 from .lines import Geometry, Lines
@@ -134,12 +136,12 @@ class ItemLines(Lines):
     def defined(self, item: Item) -> None:
         """Write the lines for a function, a class or a module: what else than attributes decides what it does."""
         n, value, name, different = item.number, item.value, self.name(item), list[str]()
-        made_of, size = item.facts or (None, None)
+        made_of, names = item.facts or (None, None)
         if made_of is not None:
             place = "__code__" if isinstance(value, FunctionType) else "__mro__"
             different.append(f"{name}.{place} is not {self.constant(f'f{n}', made_of)}")
-        if size is not None:
-            different.append(f"len({name}.__dict__) != {size}")
+        if names is not None:
+            different.append(other_names(f"{name}.__dict__", names))
         if isinstance(value, FunctionType) and not is_constant(item):       # in the arguments
             different.append(f"{name}.__globals__ is not {self.constant(f'g{n}', value.__globals__)}")
         if different:
@@ -153,9 +155,11 @@ class ItemLines(Lines):
 
     def count(self, item: Item) -> None:
         """Write a line that compares the number of attributes that matter."""
-        d, (size, absent, _) = f"d{item.number}", item.facts
+        d, (names, absent, cls) = f"d{item.number}", item.facts
         extra = "".join([f" - ({name!r} in {d})" for name in absent])
-        self.test(f"len({d}){extra} != {size}", self.name(item), Check(item.words, "attributes", OBJECT, None))
+        uncompared = kinds.ignored(cls)
+        but = f" and next(reversed({d})) not in {self.constant(f'i{item.number}', uncompared)}" if uncompared else ""
+        self.test(other_names(d, names, extra, but), self.name(item), Check(item.words, "attributes", OBJECT, None))
 
     def container(self, item: Item) -> None:
         """Write the lines for a list, tuple or dict: its class, its length, and the keys in their order."""
@@ -184,7 +188,8 @@ class ItemLines(Lines):
     def attributes(self, item: Item) -> None:
         """Write the lines for the attributes of a container: how many there are, and where the guard finds them."""
         if type(item.value).__dictoffset__:
-            self.test(f"len({self.name(item)}.__dict__) != {len(kinds.attributes_of(item.value))}", self.name(item),
+            names = names_of(kinds.attributes_of(item.value))
+            self.test(other_names(f"{self.name(item)}.__dict__", names), self.name(item),
                       Check(item.words, "attributes", CONTAINER, None))
             self.dictionary(item)
 
@@ -209,7 +214,7 @@ class ItemLines(Lines):
             rest = f"a{n}.dtype is not {dtype} and a{n}.dtype != {dtype}{more}"
             self.geometry(Geometry(name, self.kind(item), f"a{n}", facts.shape, facts.strides, rest), name, check)
         if facts.attributes is not None:
-            self.test(f"len({name}.__dict__) != {facts.attributes}", name, check)
+            self.test(other_names(f"{name}.__dict__", facts.attributes), name, check)
         if facts.retained is not None:
             retains = f"(getattr({name}._grad_meta, 'retained', None) is not None)"
             self.test(f"{retains} is not {facts.retained}", name, check)
@@ -230,3 +235,12 @@ class ItemLines(Lines):
             view = f" or {asked}" if facts.view and facts.leaf else ""
             self.test(f"{edge} or {m}.leaf is not {facts.tracked} or {m}.inference is not {facts.inference}{view}",
                       name, check)
+
+
+def other_names(attributes: str, names: Names, extra: str = "", but: str = "") -> str:
+    """The condition that a dictionary of attributes has others: another number of them, or another one came last.
+
+    `extra` is what is subtracted from the number, and `but` a condition for the one that came last.
+    """
+    last = "" if names.last is None else f" or (next(reversed({attributes})) != {names.last!r}{but})"
+    return f"len({attributes}){extra} != {names.size}{last}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -25,12 +25,28 @@ TENSOR, CONSTANT, CONTAINER, OBJECT, SET, ARRAY, OPAQUE, REFUSED, GROWN = (
     "tensor", "constant", "container", "object", "set", "array", "opaque", "refused", "grown")
 
 
+class Names(NamedTuple):
+    """What is guarded of the names of attributes: how many there are, and which came last.
+
+    A name that takes the place of another one comes last. `last` is None if it is no name that a guard compares.
+    """
+
+    size: int
+    last: str | None
+
+
+def names_of(attributes: Mapping[str, Any], ignored: frozenset[str] = frozenset()) -> Names:
+    """The facts about the names of attributes, of which a guard does not compare those that are `ignored`."""
+    last = next(reversed([*attributes]), None)
+    return Names(len(attributes), last if type(last) is str and last not in ignored else None)
+
+
 class Facts(NamedTuple):
     """What is guarded of a tensor, besides its identity.
 
     `plain` says that no gradient, no hooks and no history of its own stand in the tensor. `tracked` is `_meta.leaf`.
     `offset` is that in the memory, and `retained` whether the tensor retains its gradient, if the code asks for it.
-    `attributes` is the number of attributes, if the code may ask whether there is one.
+    `attributes` are the `Names` of the attributes, if the code may ask whether there is one.
     """
 
     cls: type[Any]
@@ -44,7 +60,7 @@ class Facts(NamedTuple):
     tracked: bool
     view: bool
     offset: int | None = None
-    attributes: int | None = None
+    attributes: Names | None = None
     retained: bool | None = None
 
 
@@ -52,11 +68,11 @@ class Defined(NamedTuple):
     """What is guarded of a function, a class or a module, besides what its variables hold.
 
     `made_of` is the code of a function, or the classes that a class inherits from, in their order; None for a module.
-    `size` is the number of attributes; None if the code cannot ask which attributes there are.
+    `names` are those of the attributes; None if the code cannot ask which attributes there are.
     """
 
     made_of: Any
-    size: int | None
+    names: Names | None
 
 
 def facts_of(tensor: TensorBase) -> Facts:

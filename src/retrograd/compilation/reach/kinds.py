@@ -32,7 +32,7 @@ from ...optim.optimizer import Optimizer
 from ...tensors.arguments.generator import Generator
 from ...tensors.state.base import TensorBase
 from ..program.origins import OWN, USER, is_made_in_c, is_type, made_by_c, whose, whose_class
-from .items import ARRAY, CONTAINER, OBJECT, OPAQUE, REFUSED, SET, TENSOR, facts_of
+from .items import ARRAY, CONTAINER, OBJECT, OPAQUE, REFUSED, SET, TENSOR, Names, facts_of, names_of
 
 SEQUENCES = (list, tuple, deque)
 MAPPINGS = (dict, OrderedDict, defaultdict, Counter, MappingProxyType)
@@ -234,7 +234,11 @@ def kind_of(value: Any) -> tuple[str, Any]:
     return OBJECT, facts_of_object(value)
 
 
-def facts_of_object(value: Any) -> tuple[int, tuple[str, ...], type[Any]]:
-    """How many attributes an object has, which uncompared attributes it lacks, and its class."""
-    own = attributes_of(value)
-    return len(own), tuple(sorted(ignored(type(value)).difference(own))), type(value)
+def facts_of_object(value: Any) -> tuple[Names, tuple[str, ...], type[Any]]:
+    """The names of the attributes of an object, which uncompared attributes it lacks, and its class.
+
+    Of a layer of the package, only their number is guarded: a model has many, and programs put little in them.
+    """
+    own, uncompared = attributes_of(value), ignored(type(value))
+    names = Names(len(own), None) if whose_class(type(value)) == OWN else names_of(own, uncompared)
+    return names, tuple(sorted(uncompared.difference(own))), type(value)

@@ -38,6 +38,7 @@ from .items import (
     Facts,
     Item,
     State as State,
+    names_of,
     take_apart,
 )
 from .named import LOOKING, Named
@@ -211,7 +212,7 @@ class Walk:
             elif type(value) is FunctionType:
                 self._function(item, given)
             elif isinstance(value, ModuleType):
-                item.facts = Defined(None, len(vars(value)) if self._asks() else None)
+                item.facts = Defined(None, names_of(vars(value)) if self._asks() else None)
                 for name in vars(value):
                     if name in self.mentioned and not name.startswith("__"):
                         self.place(item, Step("attribute", name), vars(value)[name], False)
@@ -227,7 +228,7 @@ class Walk:
         offset = offset_of(array) if placed and type(array) is np.ndarray else None
         asks = self._asks() or whose_class(type(tensor)) == USER             # whose variables attributes hide
         retains = getattr(tensor._grad_meta, "retained", None) is not None
-        return TENSOR, facts._replace(offset=offset, attributes=len(tensor.__dict__) if asks else None,
+        return TENSOR, facts._replace(offset=offset, attributes=names_of(tensor.__dict__) if asks else None,
                                       retained=retains if "retains_grad" in self.mentioned else None)
 
     def _asks(self) -> bool:
@@ -300,7 +301,7 @@ class Walk:
     def _class(self, item: Item, given: bool) -> None:
         """Note what the code can use of a class: methods, and variables that the code names."""
         cls = item.value
-        item.facts = Defined(cls.__mro__, len(vars(cls)))
+        item.facts = Defined(cls.__mro__, names_of(vars(cls)))
         plain = kinds.by_mention(cls)
         wanted = _MODULE_METHODS if issubclass(cls, Module) else frozenset()
         for name, value in list(vars(cls).items()):
@@ -340,7 +341,7 @@ class Walk:
 
     def _function(self, item: Item, given: bool) -> None:
         function = item.value
-        item.facts = Defined(function.__code__, len(function.__dict__) if self._asks() else None)
+        item.facts = Defined(function.__code__, names_of(function.__dict__) if self._asks() else None)
         for name, value in function.__dict__.items():
             if name in _WRITTEN or name in self.mentioned or self.everything:
                 self.place(item, Step("attribute", name), value, given)

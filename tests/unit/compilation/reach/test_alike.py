@@ -9,7 +9,8 @@ import math
 import operator
 from collections import deque
 from collections.abc import Callable
-from types import SimpleNamespace
+from functools import partial
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -147,3 +148,71 @@ def test_products_of_complex_infinities_with_one() -> None:
     compiled = torch.compile(lambda x: torch.view_as_real((x * 1).to(torch.complex128)))
     for _ in range(3):
         assert str(compiled(x).tolist()) == "[[inf, nan], [nan, nan], [nan, -inf]]"
+
+
+class Plain:
+    scale = 1.0
+
+    def __init__(self) -> None:
+        self.unused = 0
+
+    def act(self, x: Any) -> Any:
+        return x
+
+
+class Answering(Plain):
+    def __getattr__(self, name: str) -> Any:
+        return 4.0
+
+
+class Module(torch.nn.Module):
+    scale = 1.0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.unused = 0
+
+    def forward(self, x: Any) -> Any:
+        return x * self.scale
+
+
+def tried(thing: Any, x: Any) -> Any:
+    try:
+        return x * thing.added
+    except AttributeError:
+        return x * 7
+
+
+def made_of(kind: Any) -> Any:
+    """A class, a function, a module of Python or a tensor with an attribute."""
+    thing: Any = {"class": lambda: type("Made", (Plain,), {}), "function": lambda: lambda: None,
+                  "module": lambda: ModuleType("made"), "tensor": lambda: torch.ones(2)}[kind]()
+    thing.unused = 0
+    return thing
+
+
+SWAPPED: dict[str, tuple[Callable[[], Any], Callable[[Any, Any], Any], str, Any]] = {
+    "a variable of the class": (Plain, lambda thing, x: x * thing.scale, "scale", 5.0),
+    "a method": (Plain, lambda thing, x: thing.act(x), "act", lambda x: x * 3),
+    "hasattr": (Plain, lambda thing, x: x * 2 if hasattr(thing, "added") else x, "added", 5.0),
+    "an error": (Plain, tried, "added", 5.0),
+    "__getattr__": (Answering, lambda thing, x: x * thing.added, "added", 5.0),
+    "a variable of a module": (Module, lambda thing, x: thing(x), "scale", 5.0),
+    "forward": (Module, lambda thing, x: thing(x), "forward", lambda x: x * 9),
+    "a variable of a base": (lambda: made_of("class"), lambda thing, x: x * thing.scale, "scale", 5.0),
+    **{f"of a {kind}": (partial(made_of, kind), lambda thing, x: x * 2 if hasattr(thing, "added") else x, "added", 5.0)
+       for kind in ("class", "function", "module", "tensor")}}
+
+
+@pytest.mark.parametrize("name", SWAPPED)
+def test_an_attribute_that_takes_the_place_of_another(name: str) -> None:
+    def results(change: Change) -> list[Any]:
+        make, program, added, value = SWAPPED[name]
+        thing = make()
+        function = change(lambda x: program(thing, x))
+        found = [function(torch.ones(2)).tolist() for _ in range(2)]
+        delattr(thing, "unused")
+        setattr(thing, added, value)
+        return [*found, function(torch.ones(2)).tolist()]
+
+    assert results(torch.compile) == results(lambda function: function)
