@@ -94,7 +94,7 @@ def _modes(writer: Lines, state: State) -> None:
         writer.test(f"token() != {get_cache_token()!r}", "None", Check("abstract classes", "same", OBJECT, None))
     writer.test(HOOKS_EVERYWHERE, "None", Check("the hooks on all modules or optimizers", "same", OBJECT, None))
     casts = state.modes["autocast"]
-    if casts:
+    if casts[0] or any(["autocast" in name for name in state.mentioned]):
         check = Check("autocast", "value", CONSTANT, casts)
         writer.test(f"autocast() != {writer.constant('cast', casts)}", "autocast()", check)
 

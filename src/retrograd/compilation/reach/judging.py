@@ -18,9 +18,21 @@ from .known import C_MODULES, LIBRARY_MODULES, MADE, NOT_OF_TYPES, OWN_STATE, PU
 
 # Functions of the package that read or change a state that is no tensor, by module and name.
 _STATES = {
-    "tensors.arguments.generator": ("initial_seed",),
+    "tensors.arguments.generator": ("Generator.clone_state", "Generator.get_state", "Generator.initial_seed",
+                                    "get_rng_state", "initial_seed"),
     "tensors.face.threading": ("get_num_threads", "set_num_threads"),
-    "tensors.face.settings": ("get_num_interop_threads", "set_num_interop_threads"),
+    "tensors.face.settings": ("get_deterministic_debug_mode", "get_float32_matmul_precision", "get_num_interop_threads",
+                              "is_deterministic_algorithms_warn_only_enabled", "set_deterministic_debug_mode",
+                              "set_float32_matmul_precision", "set_num_interop_threads",
+                              "use_deterministic_algorithms"),
+    "foundations.errors": ("is_warn_always_enabled", "set_warn_always"),
+    "autograd.anomaly_mode": ("is_anomaly_check_nan_enabled",),
+    "__future__": ("get_overwrite_module_params_on_conversion", "get_swap_module_params_on_conversion",
+                   "set_overwrite_module_params_on_conversion", "set_swap_module_params_on_conversion"),
+    "sparse": ("check_sparse_tensor_invariants.disable", "check_sparse_tensor_invariants.enable",
+               "check_sparse_tensor_invariants.is_enabled"),
+    "backends.cuda": ("cudnn_sdp_enabled", "enable_cudnn_sdp", "enable_flash_sdp", "enable_math_sdp",
+                      "enable_mem_efficient_sdp", "flash_sdp_enabled", "math_sdp_enabled", "mem_efficient_sdp_enabled"),
     "tensors.face.memory": ("frombuffer", "from_file"),
     "tensors.face.printing": ("get_printoptions", "set_printoptions"),
     "serialization.loading": ("load",),
@@ -29,6 +41,7 @@ _STATES = {
                            "is_torchelastic_launched"),
 }
 _OF_STATES = {(f"{PACKAGE}.{module}", name) for module, names in _STATES.items() for name in names}
+OF_STATES = frozenset([name.rpartition(".")[2] for _, name in _OF_STATES])
 _OWN_STATE, _MADE = tuple(OWN_STATE), (*OWN_STATE, *MADE)
 
 

@@ -21,7 +21,7 @@ from ..program.constants import MISSING
 from ..program.origins import LIBRARY, OWN, USER, is_type, whose
 from . import kinds
 from .items import CONSTANT, CONTAINER, OPAQUE, REFUSED, Item
-from .judging import hidden, unknown
+from .judging import OF_STATES, hidden, unknown
 from .patches import variable
 from .places import Step
 from .reading import Mentions, chains
@@ -110,6 +110,8 @@ class Named:
         if not isinstance(thing, ModuleType):
             return MISSING
         value, step = vars(thing).get(name, MISSING), Step("attribute", name)
+        if value is MISSING and name in OF_STATES and whose(thing.__name__) == OWN:
+            value = getattr(thing, name, MISSING)            # which the package imports at the first use
         item = self.walk.known.get(id(thing))
         if item is None or step in item.entries or (whose(thing.__name__) == OWN and _is_own(value)):
             return value

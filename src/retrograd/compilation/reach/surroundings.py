@@ -46,9 +46,9 @@ def modes() -> dict[str, Any]:
 
 
 def autocast() -> tuple[Any, ...]:
-    """What autocast is set to, for the devices on which it is on."""
+    """What autocast is set to: the devices on which it is on, all dtypes, and whether it keeps casts."""
     state = switches._local.state
-    return tuple([(kind, state.dtypes.get(kind)) for kind in sorted(state.enabled)])
+    return tuple(sorted(state.enabled)), tuple(sorted(state.dtypes.items(), key=str)), state.caching
 
 
 def outside_random() -> tuple[Any, ...]:
