@@ -134,7 +134,7 @@ class Looks(Steps):
     def step(self, x: Any) -> Any:
         self.optimizer.zero_grad()
         loss = (self.model(x) ** 2).mean()
-        if float(loss) > 1e9:
+        if float(loss.detach()) > 1e9:
             return loss
         loss.backward()
         self.optimizer.step()
