@@ -101,6 +101,15 @@ def _sinc(x: Lanes) -> Lanes:
     return select(x == 0, 1, function("sin")(t) / t)
 
 
+def _scaled(x: Lanes, y: Lanes, whole: bool = False) -> Lanes:
+    """x * 2 ** y. A whole y is split in three, since 2 ** y may be too large or too small."""
+    power = function("exp2")
+    if not whole:
+        return x * power(y)
+    third = intrinsic("trunc", y * (1 / 3))
+    return x * power(third) * power(third) * power(y - 2 * third)
+
+
 def _angle(x: Lanes) -> Lanes:
     return select(_floats(x) < 0, math.pi, select(x != x, x, 0.0))
 
@@ -134,5 +143,5 @@ FORMULAS: dict[Op, Formula] = {
     ops.nan_to_num: _nan_to_num,
     ops.sinc: _sinc,
     ops.angle: _angle,
-    ops.ldexp: lambda x, y: x * function("exp2")(y),
+    ops.ldexp: _scaled,
 }

@@ -312,6 +312,12 @@ def frexp(x: Array) -> tuple[Any, Any]:
     return np.asarray(mantissa), np.asarray(exponent)
 
 
-def ldexp(x: Array, y: Array, *, out: Array | EllipsisType = ...) -> Any:
-    """x * 2 ** y."""
+# Beyond this exponent, every product with a power of 2 is 0 or infinite.
+_FARTHEST = 4096
+
+
+def ldexp(x: Array, y: Array, whole: bool = False, *, out: Array | EllipsisType = ...) -> Any:
+    """x * 2 ** y. If `whole` says that y are whole numbers, 2 ** y may be too large or too small for the dtype."""
+    if whole and x.dtype.kind == "f":
+        return np.ldexp(x, np.clip(y, -_FARTHEST, _FARTHEST).astype(np.int32), out=out)
     return np.multiply(x, exp2(y), out=out)

@@ -310,9 +310,10 @@ def index_add(x: Array, source: Array, index: Array, dim: int, alpha: Any) -> An
 def index_add_into(out: Array, source: Array, index: Array, dim: int, alpha: Any) -> Any:
     """Add the slices of `source`, times alpha, to the slices that `index` selects.
 
-    As in PyTorch, slices of half precision are added in single precision if they have dimensions and alpha is 1.
+    As in PyTorch, half precision is added in single precision along the first or the last of several dimensions, if
+    alpha is 1.
     """
-    if alpha == 1 and out.ndim > 1 and out.dtype == F16:
+    if alpha == 1 and out.ndim > 1 and out.dtype == F16 and dim in (0, out.ndim - 1):
         np.copyto(out, index_add_into(out.astype(F32), source.astype(F32), index, dim, 1), casting="same_kind")
         return out
     if alpha != 1:

@@ -229,3 +229,11 @@ def test_constants_may_be_arrays_without_dims() -> None:
     build([Placed(chosen, (0, 1)), Placed(filled, (2,))], 3)(table([x, out, made]))
     np.testing.assert_array_equal(out, [0, 1, 2, 0.5, 0.5])
     np.testing.assert_array_equal(made, [0.25] * 3)
+
+
+@pytest.mark.parametrize("target", [host(), PLAIN], ids=["library", "polynomials"])
+def test_powers_of_two_beyond_the_dtype(target: Any) -> None:
+    args = np.array([1e-30, 1e10, 1e-44, 3e38], F32), np.array([130, -130, 270, -250], F32), True
+    expected = np.array([1e-30 * 2.0 ** 130, 1e10 * 2.0 ** -130, 2.0 ** (270 - 149) * 7, 3e38 * 2.0 ** -250], F32)
+    near(eager(elementary.ldexp, args), expected)
+    near(run_steps([(elementary.ldexp, args, expected)], target)[0], expected)

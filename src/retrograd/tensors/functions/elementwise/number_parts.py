@@ -6,7 +6,7 @@ They exist as functions, as methods and in place.
 from __future__ import annotations
 
 from .... import return_types
-from ....foundations.dtypes import legacy, letter
+from ....foundations.dtypes import legacy, letter, unimplemented
 from ....foundations.errors import noted
 from ....ops.elementwise import elementary as ops
 from ...arguments.options import check_tensor, check_tensors
@@ -27,11 +27,17 @@ _frexp = recorded(ops.frexp)
 @twins("ldexp(Tensor input, Tensor other, out)",
        out=rule(uncastable="ldexp can't be cast to the desired output type {out}", overlap=ADDEND), method=True)
 def ldexp(call: Call, input: TensorBase, other: TensorBase) -> TensorBase:
-    """input * 2 ** other, broadcast. Raises TypeError for numbers. In place, raises RuntimeError for ints."""
+    """input * 2 ** other, broadcast. Raises TypeError for numbers.
+
+    Raises NotImplementedError for floats and exponents that are bools. In place, raises RuntimeError for ints.
+    """
     check_tensors("ldexp", input=input, other=other)
     if call is over and input._array.dtype.kind in "biu":
         raise RuntimeError(f"ldexp can't be cast to the desired output type {legacy(input._array)}")
-    return call(ops.ldexp, input, other)
+    kind = other._array.dtype.kind
+    if kind == "b" and letter(input._array.dtype) == "f":
+        raise unimplemented("ldexp_cpu_exp", other._array.dtype)
+    return call(ops.ldexp, input, other, kind in "iu")
 
 
 ldexp_ = ldexp.written
