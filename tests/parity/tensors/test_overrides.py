@@ -130,6 +130,7 @@ PROGRAMS = {
         lambda: torch.nn.functional.adaptive_avg_pool1d(A[None], d), lambda: torch.arange("x"), lambda: A.repeat("x"),
         lambda: torch.randn(2, "x"), lambda: torch.tensor(1.)):
         attempt(lambda: print(call()))
+    print(torch.polygamma(1, d), type(torch.polygamma(1, u + 1)).__name__)
 """,
     "modes": """
     class M(torch.overrides.TorchFunctionMode):

@@ -123,7 +123,8 @@ def _factory(schemas: tuple[str, ...], strict: bool, for_modes: bool
     if head.partition("(")[2].startswith("Tensors"):
         return _entry_of_sequence
     tensors = max(schema.partition(" -> ")[0].count("Tensor ") - schema.count("Tensor out") for schema in schemas)
-    return _entry_of_none if tensors == 0 else _entry_of_first if tensors == 1 else _entry_of_any
+    first = all([schema.partition("(")[2].startswith("Tensor ") for schema in schemas])
+    return _entry_of_none if tensors == 0 else _entry_of_first if tensors == 1 and first else _entry_of_any
 
 
 def _unusual(kwargs: dict[str, Any]) -> bool:
