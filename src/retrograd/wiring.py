@@ -50,7 +50,7 @@ def wire() -> None:
     Compiler.compile = staticmethod(_compile)
     Served.compute = staticmethod(_served)
     Wrapping.begin, Wrapping.make = staticmethod(_begin_dispatch), staticmethod(_make_wrapper)
-    _Core.function = staticmethod(_function)
+    _Core.apart, _Core.function = staticmethod(_apart), staticmethod(_function)
     _Core.called, _Core.overloads, _Core.schema = staticmethod(_called), staticmethod(_overloads), staticmethod(_schema)
 
 
@@ -102,6 +102,10 @@ def _called(overload: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     return reached("dispatch.implementations").called(overload, args, kwargs)
 
 
+def _apart(name: str) -> bool:
+    return name in reached("dispatch.implementations").APART
+
+
 def _overloads(name: str) -> Any:
     return reached("dispatch.core").overloads(name)
 
@@ -114,6 +118,8 @@ def _schema(overload: Any) -> Any:
 def _function(name: str) -> Callable[..., Any] | None:
     """The function of a name in the namespaces for tensors, or else the method."""
     package = sys.modules[PACKAGE]
+    if name.startswith("linalg_") and name.removeprefix("linalg_") in dir(package.linalg):
+        return getattr(package.linalg, name.removeprefix("linalg_"))  # type: ignore[no-any-return]
     for place in _PLACES:
         home = attrgetter(place)(package) if place else package
         if name in dir(home) and callable(getattr(home, name)):

@@ -57,8 +57,9 @@ def _bernoulli(x: Any, p: Any = None, **options: Any) -> Any:
     return x.bernoulli(**options) if p is None else x.bernoulli(p, **options)
 
 
-def _embedding(weight: Any, indices: Any, padding_idx: int = -1, *options: Any) -> Any:
-    return functional.embedding(indices, weight)
+def _embedding(weight: Any, indices: Any, padding_idx: int = -1, by_count: bool = False, sparse: bool = False) -> Any:
+    padding = None if padding_idx < 0 else padding_idx
+    return functional.embedding(indices, weight, padding, scale_grad_by_freq=by_count, sparse=sparse)
 
 
 def _embedding_backward(g: Any, indices: Any, count: int, padding_idx: int, by_count: bool) -> Any:

@@ -258,6 +258,17 @@ def _where(op: Op, call: Call, args: Args) -> Any:
     return send(overload("where.self"), (condition, *found), {}, partial(computed, op, call, args, False))
 
 
+@composition("linalg_lu", "lu_unpack")
+def _lu(op: Op, call: Call, args: Args) -> Any:
+    """The core returns the permutation first."""
+    def run(by: dict[int, Any]) -> Any:
+        lower, upper, p = computed(op, call, args, False, by)
+        return p, lower, upper
+
+    p, lower, upper = send(overload(f"{op.name}.default"), tuple(as_values(args)), {}, run)
+    return lower, upper, p
+
+
 # Resampling of images
 
 def _resampled(op: Op, call: Call, args: Args) -> Any:

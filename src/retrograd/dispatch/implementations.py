@@ -19,12 +19,14 @@ from ..tensors.recording.calls import recorded
 from ..tensors.recording.overriding import answered, answers
 from ..tensors.state.base import TensorBase
 from .by_hand import BY_HAND, gradients_of
+from .by_schema import BY_SCHEMA
 from .calls import Parts, handled
 from .core import schema_of
 from .gradients import GRADIENTS
 from .here import local
 from .rows import CALLS, REDUCTIONS
 
+APART = BY_SCHEMA.keys() | BY_HAND.keys()
 _WORDS = {number: word for word, number in REDUCTIONS.items()}
 
 
@@ -52,19 +54,15 @@ def implementation(func: OpOverload) -> Callable[..., Any]:
     op = vars(packet).get("op")
     if op is not None:
         return recorded(op)
-    name = packet.__name__
-    if name in BY_HAND:
-        return BY_HAND[name]
-    if _Core.function(name) is None or name in _OTHERS:
+    name, whole = packet.__name__, f"{packet.__name__}.{func._overloadname}"
+    for table in (BY_SCHEMA, BY_HAND):
+        if whole in table or name in table:
+            return table[whole if whole in table else name]
+    if _Core.function(name) is None:
         found = _by_row(func) or _by_gradient(func)
         if found is not None:
             return found
     return packet.compute
-
-
-# Names that are functions of other arguments in programs.
-_OTHERS = frozenset(("mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy",
-                     "soft_margin_loss"))
 
 
 @cache
@@ -87,12 +85,20 @@ def _by_row(func: OpOverload) -> Callable[..., Any] | None:
                 if found is not None:
                     return found
     for op in _operators().get(name, ()):
-        return partial(_by_position, recorded(op), func)
+        return partial(_by_position, op, func)
     return None
 
 
-def _by_position(function: Callable[..., Any], func: OpOverload, *args: Any, **kwargs: Any) -> Any:
-    return function(*_given(func, args, kwargs)[0])
+def _by_position(op: Op, func: OpOverload, *args: Any, **kwargs: Any) -> Any:
+    """The operator with the arguments of the schema in their order, those by name last."""
+    positional, full = _given(func, args, kwargs)
+    values = [*positional, *[*full.values()][len(positional):]][:len(op.arguments)]
+    return recorded(op)(*[_hashable(value) for value in values])
+
+
+def _hashable(value: Any) -> Any:
+    """A list of numbers as a tuple."""
+    return tuple(value) if isinstance(value, list) and not any([isinstance(v, TensorBase) for v in value]) else value
 
 
 def _reader(tree: ast.Call, operators: list[Op], func: OpOverload) -> Callable[..., Any] | None:
@@ -139,8 +145,7 @@ def _values(op: Op, places: dict[str, tuple[int | str, bool]], func: OpOverload,
     for argument in op.arguments:
         place, word = places[argument]
         value: Any = positional[place] if isinstance(place, int) else named[place]
-        if isinstance(value, list) and not any([isinstance(v, TensorBase) for v in value]):
-            value = tuple(value)
+        value = _hashable(value)
         value = value.dtype if isinstance(value, torch_dtype) else value
         found.append(_WORDS[value] if word else value)
     return found

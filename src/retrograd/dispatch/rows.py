@@ -24,7 +24,7 @@ _ROWS = {
     "_cdist_forward": "_cdist_forward(x, y, p, None)",
     "adaptive_avg_pool2d": "_adaptive_avg_pool2d(x, to)",
     "adaptive_avg_pool3d": "_adaptive_avg_pool3d(x, to)",
-    "affine_grid": "affine_grid_generator(theta, sizes, align)",
+    "affine_grid": "affine_grid_generator(theta, [theta.shape[0], 1, *sizes], align)",
     "amax": "amax(x, axes, keepdim)",
     "amin": "amin(x, axes, keepdim)",
     "argmax": "argmax(x, dim, keepdim)",

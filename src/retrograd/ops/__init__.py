@@ -13,6 +13,7 @@ from ..foundations.names import reached
 class _Core:
     """What an operator of PyTorch's core calls. This layer does not know public functions, and `wiring` finds them."""
 
+    apart: Any                                             # says whether an operator is unlike the function of its name
     function: Any                                          # gives the function or method of a name, or None
     called: Any                                            # calls an overload
     overloads: Any                                         # gives the schemas of a name by its overloads

@@ -83,6 +83,8 @@ class OpOverloadPacket:
         return [*_Core.overloads(self.__name__)]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if _Core.apart(self.__name__):
+            return self.default(*args, **kwargs)
         return self.compute(*args, **kwargs)
 
     def compute(self, *args: Any, **kwargs: Any) -> Any:
