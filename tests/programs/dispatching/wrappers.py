@@ -134,3 +134,6 @@ for question in (
         lambda: torch.ones(2, 3) + t, lambda: t.to("cpu") is t, lambda: t.max(1).indices, lambda: t.split(1)[1],
         lambda: torch.Tensor._make_wrapper_subclass(Logged, (2,), dtype=torch.int64, requires_grad=True)):
     attempt(question)
+Logged.said = False
+places = Logged(torch.tensor([0, 2]))
+print(nn.functional.one_hot(places), nn.functional.one_hot(places, 4), torch.polygamma(1, Logged(torch.ones(2))))

@@ -19,6 +19,7 @@ from ...tensors.recording.calls import recorded
 from ...tensors.recording.not_differentiable import refuse_gradient
 from ...tensors.recording.public import public
 from ...tensors.state.base import plain
+from ...tensors.state.dispatch import is_wrapper
 from ...tensors.tensor import Tensor
 from ...tensors.transforms.batched import is_batch
 from .affine import linear
@@ -282,6 +283,9 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
             raise RuntimeError("When vmap-ing torch.nn.functional.one_hot, please provide an explicit positive "
                                "num_classes argument.")
         return (tensor.unsqueeze(-1) == plain(np.arange(num_classes))).long()
+    if is_wrapper(tensor):
+        count = int(tensor.max().item()) + 1 if num_classes == -1 else num_classes
+        return (tensor.unsqueeze(-1) == plain(np.arange(count))).long()
     if not classes.size:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
