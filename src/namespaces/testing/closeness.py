@@ -87,6 +87,7 @@ def assert_close(actual: Any, expected: Any, *, allow_subclasses: bool = True, r
     <BLANKLINE>
     The failure occurred for item [1]
     """
+    __tracebackhide__ = True                                      # pytest shows the caller, as with PyTorch
     if (rtol is None) != (atol is None):
         raise ValueError("Both 'rtol' and 'atol' must be either specified or omitted, but got no "
                          f"{'rtol' if rtol is None else 'atol'}.")
@@ -102,6 +103,7 @@ def assert_close(actual: Any, expected: Any, *, allow_subclasses: bool = True, r
 def assert_allclose(actual: Any, expected: Any, rtol: float | None = None, atol: float | None = None,
                     equal_nan: bool = True, msg: str = "") -> None:
     """The old `assert_close`: dtypes may differ, nan equals nan, and numbers may stand for tensors."""
+    __tracebackhide__ = True
     warn("`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. Please "
          "use `torch.testing.assert_close()` instead.", FutureWarning)
     if not isinstance(actual, TensorBase):

@@ -54,7 +54,7 @@ def bash(commands: Commands) -> str:
         lines.append(f"        '{name} '*' -'*) words='{options}' ;;")
     return "\n".join([*lines, "    esac",
                       '    if [ -n "$words" ]; then COMPREPLY=($(compgen -W "$words" -- "$current"));',
-                      '    else COMPREPLY=($(compgen -f -- "$current")); fi',
+                      "    else local IFS=$'\\n'; COMPREPLY=($(compgen -f -- \"$current\")); fi",
                       "}", "complete -o filenames -F _retrograd retrograd"])
 
 

@@ -112,7 +112,7 @@ class _Reader(ast.NodeVisitor):
     def __init__(self, tree: ast.Module) -> None:
         self.uses = Uses()
         self.scopes = [_Scope(tree, tree.body)]
-        self.guarded = False                                      # whether the program goes on if an import fails
+        self.guarded = False                                      # whether the program goes on if a name is missing
         self.resolving: set[str] = set()
         self.lazy_annotations = any(isinstance(part, ast.ImportFrom) and part.module == "__future__"
                                     and any(alias.name == "annotations" for alias in part.names) for part in tree.body)
@@ -194,8 +194,11 @@ class _Reader(ast.NodeVisitor):
             self.need(path, node.lineno)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        path = "" if isinstance(node.ctx, ast.Store) else self.path(node)
-        if path:
+        path = self.path(node)
+        if path and isinstance(node.ctx, ast.Store):
+            if look_up(path).path == path:                        # afterwards the name is there
+                self.uses.optional.add(path)
+        elif path:
             self.need(path, node.end_lineno or node.lineno)
             return
         if isinstance(node.ctx, ast.Load) and self.is_tensor(node.value):
@@ -226,6 +229,15 @@ class _Reader(ast.NodeVisitor):
 
     visit_IfExp = visit_If
 
+    def visit_While(self, node: ast.While) -> None:
+        self.visit_all([node.test, *([] if self.answer(node.test) is False else node.body), *node.orelse])
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> None:
+        for value in node.values:
+            self.visit(value)
+            if self.answer(value) is isinstance(node.op, ast.Or):
+                return
+
     def answer(self, test: ast.expr) -> bool | None:
         """What a condition is here; None if that depends on the run."""
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
@@ -239,10 +251,11 @@ class _Reader(ast.NodeVisitor):
         return False if getattr(test, "id", getattr(test, "attr", "")) == "TYPE_CHECKING" else None
 
     def visit_Try(self, node: ast.Try) -> None:
-        handled = any(_goes_on_without_import(handler) for handler in node.handlers)
+        imports = any(_goes_on(handler, _ABSENT_IMPORT) for handler in node.handlers)
+        names = any(_goes_on(handler, {"AttributeError"}) for handler in node.handlers if handler.type is not None)
         for statement in node.body:
             before = self.guarded
-            self.guarded |= handled and isinstance(statement, ast.Import | ast.ImportFrom)
+            self.guarded |= imports if isinstance(statement, ast.Import | ast.ImportFrom) else names
             self.visit(statement)
             self.guarded = before
         for part in [*node.handlers, *node.orelse, *node.finalbody]:
@@ -282,11 +295,11 @@ class _Reader(ast.NodeVisitor):
         self.scopes.pop()
 
 
-def _goes_on_without_import(handler: ast.ExceptHandler) -> bool:
-    """Whether an `except` catches a failed import and does not raise an error itself."""
+def _goes_on(handler: ast.ExceptHandler, errors: set[str]) -> bool:
+    """Whether an `except` catches one of these errors and does not raise an error itself."""
     kinds = [handler.type] if handler.type is not None else []
     names = {getattr(kind, "id", getattr(kind, "attr", "")) for each in kinds
              for kind in (each.elts if isinstance(each, ast.Tuple) else [each])}
-    return (not kinds or bool(names & _ABSENT_IMPORT)) and not any(isinstance(part, ast.Raise) for part in handler.body)
+    return (not kinds or bool(names & errors)) and not any(isinstance(part, ast.Raise) for part in handler.body)
 
 

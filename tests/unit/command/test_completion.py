@@ -23,7 +23,7 @@ def completed(source: str, line: str, folder: Path) -> set[str]:
     asked = (f"{source}\nCOMP_WORDS=({' '.join(repr(word) for word in words)})\nCOMP_CWORD={len(words) - 1}\n"
              "_retrograd\nprintf '%s\\n' \"${COMPREPLY[@]}\"")
     return set(subprocess.run(["bash", "-c", asked], cwd=folder, capture_output=True, text=True, check=True,
-                              timeout=60).stdout.split())
+                              timeout=60).stdout.splitlines())
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed here")
@@ -31,6 +31,7 @@ def test_bash_completes_commands_options_choices_and_files(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "train.py").touch()
+    (tmp_path / "my notes.py").touch()
     source = script("bash", capsys)
     assert completed(source, "retrograd ", tmp_path) == {
         *(each.name for each in cli.SUBCOMMANDS), "--help", "--version"}
@@ -38,6 +39,7 @@ def test_bash_completes_commands_options_choices_and_files(
     assert completed(source, "retrograd profile --s", tmp_path) == {"--sort", "--shapes"}
     assert completed(source, "retrograd profile --sort ca", tmp_path) == {"calls"}
     assert completed(source, "retrograd profile tr", tmp_path) == {"train.py"}
+    assert completed(source, "retrograd run my", tmp_path) == {"my notes.py"}
     assert completed(source, "retrograd completion ", tmp_path) == {"bash", "zsh", "fish"}
 
 
