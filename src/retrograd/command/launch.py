@@ -26,6 +26,10 @@ from retrograd.foundations.board import VARIABLE, Entry, entry, notes
 _LEFT_WELL = "left by os._exit(0)"
 _LOOK = 0.5                # seconds between two looks at what the processes have noted
 _KILLED = re.compile(rb"PID (\d+) RUNNING AT")
+_INTERRUPTED = 130
+# How the lines begin by which mpiexec tells of processes that an interrupt has ended.
+_OF_MPIEXEC = (b"[mpiexec@", b"=====", b"=   ", b"YOUR APPLICATION TERMINATED", b"This typically refers to a problem",
+               b"Please see the FAQ page")
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -54,6 +58,8 @@ def run(options: argparse.Namespace) -> int:
                *options.arguments]
     with tempfile.TemporaryDirectory(prefix="retrograd-") as board:
         status, killed, reason = _run(command, os.environ | _settings(board), board, options.nproc)
+        if status == _INTERRUPTED:
+            return status
         ends = [(notes(board, rank) or [""])[-1] for rank in range(options.nproc)]
         if all([end in ("ended", _LEFT_WELL) for end in ends]):
             return 0 if _LEFT_WELL in ends else status       # mpiexec may kill a process that only waits for its end
@@ -116,32 +122,41 @@ def _run(command: list[str], environment: dict[str, str], board: str, count: int
     """The exit status of mpiexec, the id of the process that was killed, if mpiexec names one, and why the job was
     ended from here.
 
-    The output passes through. Signals go to mpiexec, which ends the processes.
+    The output passes through. Signals go to mpiexec, which ends the processes. After an interrupt from the terminal the
+    status says so, whatever mpiexec makes of it.
     """
     reasons: list[str] = []
+    signals: list[int] = []
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
         for kind in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(kind, lambda number, _: _pass_on(number, process))
+            signal.signal(kind, lambda number, _: _pass_on(number, process, signals))
         threading.Thread(target=_watch, args=(process, board, count, reasons), daemon=True).start()
         assert process.stdout is not None
-        killed = _passed_on(process.stdout)
+        killed = _passed_on(process.stdout, signals)
         status = process.wait()
+    if signal.SIGINT in signals:
+        return _INTERRUPTED, None, ""
     return (status if status >= 0 else 128 - status), killed, "".join(reasons)
 
 
-def _pass_on(number: int, process: subprocess.Popen[bytes]) -> None:
-    """Send a signal to mpiexec. Windows can only end a process."""
+def _pass_on(number: int, process: subprocess.Popen[bytes], signals: list[int]) -> None:
+    """Send a signal to mpiexec, and note it. Windows can only end a process."""
+    signals.append(number)
     process.send_signal(signal.SIGTERM if os.name == "nt" else number)
 
 
-def _passed_on(stream: IO[bytes]) -> int | None:
-    """Write the lines of a stream to the standard output. Returns the process id in mpiexec's report of a death."""
+def _passed_on(stream: IO[bytes], signals: list[int]) -> int | None:
+    """Write the lines of a stream to the standard output. Returns the process id in mpiexec's report of a death.
+
+    Of processes that an interrupt has ended, mpiexec's report is left out.
+    """
     killed = None
     for line in iter(stream.readline, b""):
         found = _KILLED.search(line)
         killed = int(found[1]) if found else killed
-        sys.stdout.buffer.write(line)
-        sys.stdout.buffer.flush()
+        if sys.stdout is not None and not (signal.SIGINT in signals and line.startswith(_OF_MPIEXEC)):
+            sys.stdout.buffer.write(line)
+            sys.stdout.buffer.flush()
     return killed
 
 
@@ -150,7 +165,8 @@ def report(board: str, count: int, killed: int | None, reason: str = "") -> str:
     """
     entries: dict[int, Entry] = {rank: found for rank in range(count) if (found := entry(board, rank)) is not None}
     dead = next((f"rank {rank}" for rank, found in entries.items() if found.pid == killed), f"process {killed}")
-    lines = [f"retrograd launch: {reason or f'A process was killed or ended the job. mpiexec names {dead}.'} The last "
-             "entries of all ranks:"]
-    lines += [f"  rank {rank} {found}" for rank, found in entries.items()]
-    return "\n".join(lines)
+    said = f"retrograd launch: {reason or f'A process was killed or ended the job. mpiexec names {dead}.'}"
+    if not entries:
+        return said
+    return "\n".join([f"{said} The last entries of all ranks:",
+                      *[f"  rank {rank} {found}" for rank, found in entries.items()]])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -151,3 +152,24 @@ def test_the_report_of_a_death_names_the_rank(tmp_path: Path) -> None:
     assert launch.report(str(tmp_path), 3, 12).splitlines() == [
         "retrograd launch: A process was killed or ended the job. mpiexec names rank 1. The last entries of all ranks:",
         "  rank 0 is in number 3: barrier()", "  rank 1 has called no collective yet"]
+
+
+@starts
+@pytest.mark.skipif(os.name == "nt", reason="an interrupt of Windows reaches all processes of a console")
+def test_an_interrupt_is_told_by_the_program_alone(tmp_path: Path) -> None:
+    (tmp_path / "long.py").write_text("import time\nprint('runs', flush=True)\ntime.sleep(100)")
+    command = [sys.executable, "-m", "retrograd", "launch", "-n", "2", "long.py"]
+    with subprocess.Popen(command, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          start_new_session=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert [process.stdout.readline(), process.stdout.readline()] == ["runs\n", "runs\n"]
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(SECONDS) == 130
+        assert process.stdout.read().strip() == ""
+        assert "retrograd launch" not in process.stderr.read()
+
+
+def test_a_report_without_entries_ends_with_its_sentence(tmp_path: Path) -> None:
+    assert launch.report(str(tmp_path), 2, 12) == (
+        "retrograd launch: A process was killed or ended the job. mpiexec names process 12.")

@@ -192,3 +192,12 @@ def test_pytest_leaves_out_the_package_s_frames(tmp_path: Path) -> None:
     environment["RETROGRAD_TRACEBACK"] = "full"
     full = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=100).stdout
     assert len(re.findall(r"^\S*retrograd\S*\.py:\d+", full, re.MULTILINE)) > 3, full
+
+
+def test_pytest_shows_the_caller_of_assert_close(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text("import retrograd as torch\n\n\ndef test_it():\n"
+                                         "    torch.testing.assert_close(torch.ones(2), torch.zeros(2))\n")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"]
+    text = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100).stdout
+    assert "AssertionError: Tensor-likes are not close!" in text
+    assert "closeness.py" not in text.partition("short test summary")[0]
