@@ -162,7 +162,7 @@ with skip_without("matplotlib"):
         at = torch.linspace(0, 1, len(heights))
         color = "#0072B2" if look == "-" else "#D55E00"
         ax.plot(at, heights, look, color=color, label=name)
-    ax.set_xlabel("the step, from its begin to its end")
+    ax.set_xlabel("the step, from its beginning to its end")
     ax.set_ylabel("megabytes")
     ax.set_ylim(0)
     ax.legend()

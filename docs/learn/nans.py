@@ -10,7 +10,7 @@ import retrograd as torch
 # ## One nan, and everything is lost
 #
 # `nan` means "not a number": the answer to 0/0, or to ∞ − ∞. Whatever is computed with it is `nan`, too. After one step
-# of training, all parameters are `nan`, and the trace is cold.
+# of training, all parameters are `nan`, and you can no longer see where it began.
 
 # %%
 inf = torch.tensor(float("inf"))
@@ -146,7 +146,7 @@ inverse.sum().backward()
 # | `torch.log(torch.softmax(x, 0))` | log 0 | `torch.log_softmax(x, 0)` |
 # | `torch.log(1 + torch.exp(x))` | exp overflows | `torch.nn.functional.softplus(x)` |
 # | `(x ** 2).sum().sqrt()` | the slope at 0 | `x.norm()`, or add a small number inside the root |
-# | `x / x.sum()` | a sum of 0 | `x / x.sum().clamp(min=1e-8)` |
+# | `x / x.sum()` | a sum of 0 | `x / x.sum().clamp(min=1e-8)`, if no element is negative |
 # | `torch.log(torch.sigmoid(x))` | log 0 | `torch.nn.functional.logsigmoid(x)` |
 # | `where(ok, f(x), 0)` | f is bad where `ok` is False | `f(where(ok, x, harmless))` |
 

@@ -193,8 +193,8 @@ for line in plan.splitlines()[2:]:
 #
 # ## Exercise
 #
-# This function computes the mean distance between all pairs of points. How many nodes has it for 30 points? Write it
-# with three or four operations, and check that the value is the same.
+# This function computes the mean distance between all pairs of points. How many nodes does it have for 30 points? Write
+# it with three or four operations, and check that the value is the same.
 
 # %%
 def mean_distance(points):
