@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from threading import get_ident
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from ..foundations.modes import local
 from ..graph.engine import Pass
 from ..graph.hooks import USER_HOOKS
 from ..graph.node import AccumulateGrad, Node
+from ..nn.modules.module import register_module_forward_pre_hook
 from ..tensors.arguments.generator import fork_rng
 from ..tensors.recording.gradients import run_backward
 from ..tensors.recording.inplace import CopySlices
@@ -223,7 +225,7 @@ def _unchanged(nodes: Sequence[Any]) -> Iterator[dict[int, tuple[Any, Any]]]:
     raised = [*watch.raised] if watch is not None else []
     gradients: dict[int, tuple[Any, Any]] = {}
     try:
-        with fork_rng():
+        with fork_rng(), _buffers_kept():
             yield gradients
     finally:
         thread.passing = passing
@@ -238,6 +240,38 @@ def _unchanged(nodes: Sequence[Any]) -> Iterator[dict[int, tuple[Any, Any]]]:
             now.update(before)
         for leaf, gradient in gradients.values():
             leaf._grad_meta.grad = gradient
+
+
+@contextmanager
+def _buffers_kept() -> Iterator[None]:
+    """A context after which the buffers of modules that ran in it are as before.
+
+    A checkpoint calls modules again, such as a batch norm, which counts statistics.
+    """
+    buffers: dict[Any, dict[str, Any]] = {}
+    numbers: dict[int, tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = {}
+    thread = get_ident()
+
+    def keep(module: Any, args: Any) -> None:
+        if module in buffers or get_ident() != thread:
+            return
+        buffers[module] = {**module._buffers}
+        for buffer in module._buffers.values():
+            array = getattr(buffer, "_array", None)
+            if isinstance(array, np.ndarray) and id(array) not in numbers:
+                numbers[id(array)] = array, array.copy()
+
+    handle = register_module_forward_pre_hook(keep)
+    try:
+        yield
+    finally:
+        handle.remove()
+        for module, before in buffers.items():
+            module._buffers.clear()
+            module._buffers.update(before)
+        for array, copy in numbers.values():
+            if array.tobytes() != copy.tobytes():
+                np.copyto(array, copy)
 
 
 def _hooks_of(node: Node) -> Iterator[Any]:

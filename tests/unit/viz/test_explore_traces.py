@@ -203,3 +203,14 @@ def test_unusual_graphs(name: str) -> None:
             assert shown.get(label) is None
         else:
             assert shown[label]["norm"] == pytest.approx(float(p.grad.norm()), rel=1e-4)
+
+
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_statistics_of_a_batch_norm_in_a_checkpoint_are_put_back(reentrant: bool) -> None:
+    norm, x = torch.nn.BatchNorm1d(3), torch.rand(4, 3, requires_grad=True)
+    loss = checkpoint(torch.nn.Sequential(torch.nn.Tanh(), norm), x, use_reentrant=reentrant).square().sum()
+    before = {name: (buffer, buffer.tolist()) for name, buffer in norm.named_buffers()}
+    viz.explore(loss)
+    assert {name: (buffer, buffer.tolist()) for name, buffer in norm.named_buffers()} == before
+    loss.backward()
+    assert norm.num_batches_tracked.item() == 2
