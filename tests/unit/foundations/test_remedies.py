@@ -22,7 +22,7 @@ def notes(call: Callable[[], Any], kind: type[Exception] = RuntimeError) -> dict
 def test_grad_mode_is_off(mode: Any) -> None:
     outside = torch.ones(2).sum()
     with mode():
-        assert notes(outside.backward)["because"].startswith("Grad mode is off here, as under torch.no_grad() or infer")
+        assert notes(outside.backward)["because"].startswith("Grad mode is off here, by no_grad() or inference_mode()")
 
 
 def test_a_graph_is_cut_in_several_ways() -> None:

@@ -194,9 +194,9 @@ def _why(root: TensorBase) -> str:
     if not np.issubdtype(root._array.dtype, np.inexact):
         return f"Its dtype is {root.dtype}, and only floating-point and complex tensors have gradients."
     if not local.thread.grad:
-        return "Grad mode is off here, as under no_grad() or inference_mode(). Compute the result where it is on."
-    return ("Nothing that it was computed from requires grad: set requires_grad=True on a leaf before it is used. Or "
-            "the graph was cut: by detach(), no_grad(), argmax, or a gradient without create_graph=True.")
+        return "Grad mode is off here, by no_grad() or inference_mode(): compute the result where grad mode is on."
+    return ("Nothing behind it requires grad: set requires_grad=True on a leaf before its use. Or the graph was cut: "
+            "by detach(), no_grad(), integers such as those of argmax, or a gradient without create_graph=True.")
 
 
 def implicit(value: Any, cotangent: TensorBase | None, i: int) -> Any:
