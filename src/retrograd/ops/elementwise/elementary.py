@@ -95,8 +95,9 @@ def _logit(g: Any, x: Any, eps: Any) -> Any:
 logit = elementwise("logit", kernels.logit, domain=floating("logit_cpu", "c"), x=_logit)
 
 
-xlogy = elementwise("xlogy", kernels.xlogy, domain=floating("xlogy_cpu", "c"), x=lambda g, x, y: g * np.where(
-    np.logical_and(x == 0, y <= 0), 0.0, np.log(y)), y=lambda g, x, y: g * (x / y))
+# Where the logarithm is infinite, a gradient of 0 stays 0.
+xlogy: Op = elementwise("xlogy", kernels.xlogy, domain=floating("xlogy_cpu", "c"), x=lambda g, x, y: np.where(
+    np.logical_and(x == 0, y <= 0), 0.0, xlogy(g, y)), y=lambda g, x, y: g * (x / y))
 
 
 def _sinc(g: Any, x: Any) -> Any:

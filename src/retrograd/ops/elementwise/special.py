@@ -95,8 +95,7 @@ def log_of(y: Any, log: Callable[[Any], float], pole: float) -> float:
 
 
 def _by_power_of_number(g: Any, x: Any, y: Any) -> Any:
-    slope = log_of(y, math.log, 0)
-    return g * (slope if y > 0 else np.where(x == 0, 0.0, slope))
+    return g * log_of(y, math.log, 0) if y > 0 else np.where(x == 0, 0.0, xlogy_with_number(g, y))
 
 
 xlogy_of_number, xlogy_with_number = with_numbers("xlogy", "XlogyBackward", elementary.xlogy, floating(

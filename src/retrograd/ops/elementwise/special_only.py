@@ -42,13 +42,12 @@ def _by_argument(g: Any, x: Any, y: Any) -> Any:
 
 
 def _by_factor_of_number(g: Any, x: Any, y: Any) -> Any:
-    slope = log_of(y, math.log1p, -1)
-    return g * (slope if y > -1 else np.where(x == 0, 0.0, slope))
+    return g * log_of(y, math.log1p, -1) if y > -1 else np.where(x == 0, 0.0, xlog1py_with_number(g, y))
 
 
-xlog1py = elementwise(
+xlog1py: Op = elementwise(
     "xlog1py", normal.xlog1py, node="SpecialXlog1PyBackward0", domain=_XLOG1PY,
-    x=lambda g, x, y: g * np.where(np.logical_and(x == 0, y <= -1), 0.0, np.log1p(y)), y=_by_argument)
+    x=lambda g, x, y: np.where(np.logical_and(x == 0, y <= -1), 0.0, xlog1py(g, y)), y=_by_argument)
 xlog1py_of_number, xlog1py_with_number = with_numbers("xlog1py", "SpecialXlog1PyBackward", normal.xlog1py, _XLOG1PY,
                                                        _by_factor_of_number, _by_argument)
 

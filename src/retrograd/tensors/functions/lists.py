@@ -12,6 +12,7 @@ from typing import Any
 
 from ...foundations.dtypes import dtype as torch_dtype
 from ...foundations.errors import kind_of
+from ..recording.operands import scalar
 from ..state.base import TensorBase
 from .linalg.norms import vector_norm
 
@@ -78,10 +79,17 @@ def _with_operand(name: str, tensors: Sequence[Any], *given: Any, alpha: Any = 1
     if len(values) != 1:
         kinds = ", ".join(["list", *map(kind_of, values)])
         raise TypeError(f"{name}() received an invalid combination of arguments - got ({kinds})")
-    options = {} if alpha == 1 else {"alpha": alpha}
+    options = {} if type(alpha) is int and alpha == 1 else {"alpha": alpha}
     if options and not isinstance(values[0], TensorBase):
         _tensors(name, values[0], 1)                         # there is no alpha for numbers
     return [((operand,), options) for operand in _operands(name, tensors, values[0], 1)]
+
+
+def _with_tensor(name: str, tensors: Sequence[Any], *given: Any, **named: Any) -> Sequence[Call]:
+    """The operands as tensors: the functions that take them take no numbers."""
+    calls = _with_operand(name, tensors, *given, **named)
+    return [((operand if isinstance(operand, TensorBase) else scalar(operand, x._array.dtype),), {})
+            for x, ((operand,), _) in zip(tensors, calls)]
 
 
 def _with_product(name: str, tensors: Sequence[Any], tensor1: Sequence[TensorBase] | None = None,
@@ -169,9 +177,11 @@ _foreach_mul, _foreach_mul_ = _twins("mul", _with_operand)
 _foreach_div, _foreach_div_ = _twins("div", _with_operand)
 _foreach_clamp_min, _foreach_clamp_min_ = _twins("clamp_min", _with_operand)
 _foreach_clamp_max, _foreach_clamp_max_ = _twins("clamp_max", _with_operand)
-# `Tensor.maximum` takes no number, and has no form that writes.
-_foreach_maximum, _foreach_maximum_ = _twins("maximum", _with_operand, "clamp_min")
-_foreach_minimum, _foreach_minimum_ = _twins("minimum", _with_operand, "clamp_max")
+_foreach_maximum, _ = _twins("maximum", _with_tensor)
+_foreach_minimum, _ = _twins("minimum", _with_tensor)
+# `Tensor.maximum` has no form that writes.
+_, _foreach_maximum_ = _twins("maximum", _with_operand, "clamp_min")
+_, _foreach_minimum_ = _twins("minimum", _with_operand, "clamp_max")
 _powers, _foreach_pow_ = _twins("pow", _with_operand)
 _foreach_addcmul, _foreach_addcmul_ = _twins("addcmul", _with_product)
 _foreach_addcdiv, _foreach_addcdiv_ = _twins("addcdiv", _with_product)

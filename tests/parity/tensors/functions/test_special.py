@@ -193,3 +193,11 @@ def test_derivatives_beside_a_number(name: str, number: float) -> None:
     # Where the number is nan, PyTorch's second derivative multiplies what it has masked by 0.
     compare(lambda t, x: getattr(t.special, name)(x, number), points, order=1 if number != number else 2)
     compare(lambda t, x: getattr(t.special, name)(number, x), points)
+
+
+@pytest.mark.parametrize("name", ["xlogy", "xlog1py"])
+@pytest.mark.parametrize("other", ["0", "-1", "-2.", "2", "t([0., -1., -2., 2., 0.])"])
+@pytest.mark.parametrize("incoming", ["torch.zeros(5)", "t([0., 1., 0., 1., 0.])"])
+def test_a_gradient_of_zero_stays_zero(name: str, other: str, incoming: str) -> None:
+    setup = f"{_SETUP}\nx = t([1., 0., 0., 1., 2.], requires_grad=True)"
+    check(torch, retrograd, setup, f"torch.autograd.grad(s.{name}(x, {other}), x, {incoming})")

@@ -34,6 +34,10 @@ _EXPRESSIONS = [
     "torch._foreach_mm([torch.ones(1, 2)], [torch.ones(2, 1)]), torch._foreach_copy_(x, y), x",
     "torch._foreach_add_(x, 1) is x, type(torch._foreach_add_(tuple(x), 1)), type(torch._foreach_add(x, 1))",
     "str(torch.autograd.grad(sum(a.sum() for a in torch._foreach_mul(torch._foreach_exp(g), y)), g))",
+    *(f"str(torch.autograd.grad(torch._foreach_{name}(g, {other})[0].sum(), g[0]))"
+      for name in ("maximum", "minimum", "clamp_min", "clamp_max") for other in ("0.5", "[0.25, 1]", "x")),
+    "torch._foreach_maximum(whole, 1.5), torch._foreach_minimum(half, 0.75), torch._foreach_maximum(whole, half * 2)",
+    *(f"torch._foreach_add(whole, whole, alpha={alpha})" for alpha in ("1.0", "True", "2.5")),
     "torch._foreach_add_(g, 1)",
     "torch._foreach_exp([])",
     "torch._foreach_exp([1])",
