@@ -87,13 +87,31 @@ def write_in_float32(into: Callable[..., Any], *args: Any) -> None:
         np.copyto(target, exact, casting="unsafe")
 
 
+# Kernels of an array and a Python number that round the number to the narrow type of the array.
+_ROUNDING: set[Callable[..., Any]] = set()
+
+
+def rounds_number(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Have a kernel of an array and a Python number take the number as PyTorch's takes a tensor of one number."""
+    _ROUNDING.add(kernel)
+    return kernel
+
+
+def _with_rounded_number(args: Sequence[Any], dtype: np.dtype[Any] | None) -> Sequence[Any]:
+    number = args[1]
+    if dtype not in NARROW or not isinstance(number, (int, float)):
+        return args
+    return [args[0], float(np.asarray(number, dtype)), *args[2:]]
+
+
 def in_float32(kernel: Callable[..., Any], args: Sequence[Any], promotes: bool = False) -> Any:
     """The kernel's results if some arguments are narrow: computed in float32, and rounded once.
 
     Beside float32 operands with dimensions, an op that `promotes` has float32 results. Any other op rounds its first
     result to the narrow type; the others are statistics in float32.
     """
-    results, target = kernel(*map(wide, args)), _target(args)
+    target = _target(args)
+    results = kernel(*map(wide, _with_rounded_number(args, target) if kernel in _ROUNDING else args))
     if target is None or target not in NARROW:
         return results
     several, beside = isinstance(results, (tuple, list)), _beside_float32(args)

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...foundations.dtypes import F16, F32, Array, category, of_scalar, refuse, result_dtype
 from ..layout import copied
+from ..narrow import rounds_number
 from ..rounding import before_rounding
 from . import remainders
 from .choosing import where
@@ -70,6 +71,7 @@ def rsub_scaled(x: Array, y: Array, alpha: Any) -> Any:
     return np.subtract(y, scaled(x, alpha), out=...)
 
 
+@rounds_number
 def rsub_number(x: Array, number: Any, alpha: Any) -> Any:
     """number - alpha * x."""
     if x.dtype.kind == "b":
@@ -132,10 +134,10 @@ def _with_number(kernel: Callable[..., Any], name: str, number_first: bool = Fal
 
 # By a Python number, or of a number by an array
 floor_divide_number = _with_number(floor_divide, "div_floor_cpu")
-number_floor_divide = _with_number(floor_divide, "div_floor_cpu", number_first=True)
-number_remainder = _with_number(remainder, "remainder_cpu", number_first=True)
-remainder_number = _with_number(remainder, "remainder_cpu")
-fmod_number = _with_number(fmod, "fmod_cpu")
+number_floor_divide = rounds_number(_with_number(floor_divide, "div_floor_cpu", number_first=True))
+number_remainder = rounds_number(_with_number(remainder, "remainder_cpu", number_first=True))
+remainder_number = rounds_number(_with_number(remainder, "remainder_cpu"))
+fmod_number = rounds_number(_with_number(fmod, "fmod_cpu"))
 
 
 _ONES = {np.dtype(code): np.ones((), code) for code in "fd"}
@@ -150,6 +152,7 @@ def reciprocal(x: Array, *, out: Array | EllipsisType = ...) -> Any:
 _QUICK: dict[Any, Callable[..., Any]] = {0.5: np.sqrt, -1: reciprocal, 2: np.square, 1: np.positive}
 
 
+@rounds_number
 def power_number(x: Array, exponent: Any) -> Any:
     """x ** exponent for a Python number. Small powers are products: `np.power` is some 20 times slower."""
     kind = x.dtype.kind
@@ -191,6 +194,7 @@ def _integer_power(x: Any, y: Any, out: Array | EllipsisType) -> Any:
     return out
 
 
+@rounds_number
 def number_to_power(y: Array, base: Any) -> Any:
     """base ** y for a Python number."""
     y = promoted(y, base)

@@ -95,9 +95,10 @@ def _logit(g: Any, x: Any, eps: Any) -> Any:
 logit = elementwise("logit", kernels.logit, domain=floating("logit_cpu", "c"), x=_logit)
 
 
-# Where the logarithm is infinite, a gradient of 0 stays 0.
-xlogy: Op = elementwise("xlogy", kernels.xlogy, domain=floating("xlogy_cpu", "c"), x=lambda g, x, y: np.where(
-    np.logical_and(x == 0, y <= 0), 0.0, xlogy(g, y)), y=lambda g, x, y: g * (x / y))
+# Where the logarithm is infinite, a gradient of 0 stays 0. As in PyTorch, a narrow type also rounds the logarithm.
+xlogy: Op = elementwise(
+    "xlogy", kernels.xlogy, domain=floating("xlogy_cpu", "c"), any_type=True,
+    x=lambda g, x, y: np.where(np.logical_and(x == 0, y <= 0), 0.0, xlogy(g, y)), y=lambda g, x, y: g * (x / y))
 
 
 def _sinc(g: Any, x: Any) -> Any:
@@ -174,7 +175,7 @@ polar = elementwise("polar", kernels.polar, complex="adjoint", x=lambda g, out: 
 
 gcd = constant("gcd", np.gcd, "x y", domain=promoted("gcd_cpu", "bfc"))
 lcm = constant("lcm", np.lcm, "x y", domain=promoted("lcm_cpu", "bfc"))
-nextafter = elementwise("nextafter", np.nextafter, domain=promoted("nextafter_cpu", "bic"),
+nextafter = elementwise("nextafter", np.nextafter, domain=promoted("nextafter_cpu", "bic"), any_type=True,
                       x=lambda g, x, y: np.where(x == y, 0.0, g), y=flat)
 ldexp: Op = elementwise("ldexp", kernels.ldexp, domain="float", tensors=2, x=lambda g, y: g * exp2(y),
                         y=lambda g, out: g * (out * math.log(2)))

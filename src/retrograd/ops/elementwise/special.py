@@ -15,6 +15,7 @@ import numpy as np
 from ...foundations.errors import noted
 from ...kernels.elementwise import elementary
 from ...kernels.elementwise.arithmetic import like, promoted as with_number
+from ...kernels.narrow import rounds_number
 from ...kernels.special import bessel, gamma, incomplete_gamma
 from ..domains import floating, promoted, refused
 from ..framework import Domain, Op, Rule, elementwise
@@ -63,7 +64,8 @@ igammac = elementwise("igammac", incomplete_gamma.igammac, arguments="x y", doma
                       x=underivable("igammac: input"), y=lambda g, x, y: -_density(g, x, y))
 
 
-def with_numbers(name: str, node: str, kernel: Callable[..., Any], domain: Domain, x: Rule, y: Rule) -> tuple[Op, Op]:
+def with_numbers(name: str, node: str, kernel: Callable[..., Any], domain: Domain, x: Rule, y: Rule,
+                 any_type: bool = False) -> tuple[Op, Op]:
     """Two operators: of a number x and a tensor, and of a tensor and a number y. Each has a node of its own name.
 
     In a rule, the number has the name of the tensor in whose place it stands.
@@ -75,16 +77,18 @@ def with_numbers(name: str, node: str, kernel: Callable[..., Any], domain: Domai
             raise refused(f'"{name}_cpu" not implemented for {{}}', array.dtype)
         return array
 
+    @rounds_number
     def from_number(y: Any, x: Any) -> Any:
         y = beside(y, x)
         return kernel(like(x, y), y)
 
+    @rounds_number
     def with_a_number(x: Any, y: Any) -> Any:
         x = beside(x, y)
         return kernel(x, like(y, x))
 
-    return (elementwise(name, from_number, node=f"{node}1", domain=domain, y=y),
-            elementwise(name, with_a_number, node=f"{node}2", domain=domain, x=x))
+    return (elementwise(name, from_number, node=f"{node}1", domain=domain, any_type=any_type, y=y),
+            elementwise(name, with_a_number, node=f"{node}2", domain=domain, any_type=any_type, x=x))
 
 
 # x * log(y)
@@ -99,7 +103,7 @@ def _by_power_of_number(g: Any, x: Any, y: Any) -> Any:
 
 
 xlogy_of_number, xlogy_with_number = with_numbers("xlogy", "XlogyBackward", elementary.xlogy, floating(
-    "xlogy_cpu", "c"), _by_power_of_number, lambda g, x, y: g * (x / y))
+    "xlogy_cpu", "c"), _by_power_of_number, lambda g, x, y: g * (x / y), any_type=True)
 
 # Bessel functions
 

@@ -46,10 +46,10 @@ def _by_factor_of_number(g: Any, x: Any, y: Any) -> Any:
 
 
 xlog1py: Op = elementwise(
-    "xlog1py", normal.xlog1py, node="SpecialXlog1PyBackward0", domain=_XLOG1PY,
+    "xlog1py", normal.xlog1py, node="SpecialXlog1PyBackward0", domain=_XLOG1PY, any_type=True,
     x=lambda g, x, y: np.where(np.logical_and(x == 0, y <= -1), 0.0, xlog1py(g, y)), y=_by_argument)
 xlog1py_of_number, xlog1py_with_number = with_numbers("xlog1py", "SpecialXlog1PyBackward", normal.xlog1py, _XLOG1PY,
-                                                       _by_factor_of_number, _by_argument)
+                                                       _by_factor_of_number, _by_argument, any_type=True)
 
 
 # Bessel functions

@@ -27,7 +27,7 @@ from ...foundations.dtypes import (
 )
 from ...foundations.errors import noted
 from ...foundations.modes import local
-from ...kernels.elementwise.arithmetic import rsub_scaled
+from ...kernels.elementwise.arithmetic import div_rounded, rsub_scaled
 from ...kernels.layout import copied
 from ...kernels.shape import clash
 from ...ops.basic import cast
@@ -191,7 +191,7 @@ def _beside_narrow(op: Op, arrays: list[Any], present: list[Any]) -> list[Any]:
 
 
 # The operands that stay in float32 as 0-d tensors, by the kernel.
-_EXACT: dict[Any, tuple[int, ...]] = {np.multiply: (0, 1), np.divide: (1,)}
+_EXACT: dict[Any, tuple[int, ...]] = {np.multiply: (0, 1), np.divide: (1,), div_rounded: (1,)}
 
 
 def explained(op: Op, operands: Sequence[Any], error: Exception) -> Exception:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import NARROW, letter
+from ....foundations.dtypes import NARROW, dtype as torch_dtype, letter
 from ....foundations.errors import noted
+from ....foundations.limits import finfo
 from ....ops.elementwise import elementary as ops
 from ....ops.framework import Op
 from ....ops.networks import activations
@@ -122,6 +123,10 @@ def nan_to_num(call: Call, input: TensorBase, nan: float | None = None, posinf: 
     """
     if call is not over:
         refuse_complex_gradient("nan_to_num", input)
+    dtype = input._array.dtype
+    if dtype in NARROW and (posinf is None or neginf is None):          # the kernel computes in float32
+        limits = finfo(torch_dtype.of[dtype])
+        posinf, neginf = (limits.max if posinf is None else posinf), (limits.min if neginf is None else neginf)
     return call(ops.nan_to_num, input, _float("nan_to_num", "nan", 2, nan), posinf, neginf)
 
 
