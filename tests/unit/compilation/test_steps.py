@@ -133,7 +133,7 @@ def test_what_was_written_is_put_back_if_a_call_is_refused(backend: str) -> None
     def step() -> float:
         p.grad = torch.ones(3)
         optimizer.step()
-        return float(p.sum())
+        return p.sum().item()
 
     step()
     state = [value.clone() for value in (p, *optimizer.state[p].values())]
