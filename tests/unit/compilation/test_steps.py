@@ -133,7 +133,7 @@ def test_what_was_written_is_put_back_if_a_call_is_refused(backend: str) -> None
     def step() -> float:
         p.grad = torch.ones(3)
         optimizer.step()
-        return p.sum().item()
+        return float(p.detach().sum())
 
     step()
     state = [value.clone() for value in (p, *optimizer.state[p].values())]
