@@ -27,7 +27,7 @@ class FirstRun:
     """One traced run. After `run`, `recipe` repeats it, or `reason` says why nothing can.
 
     `found_by_itself` says that nobody but the compiler has said that sizes change. `is_undone` says that a run with an
-    error has left nothing.
+    error has left nothing. `drawn` is the position in the stream of random numbers, to which such a run goes back.
     """
 
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
@@ -36,6 +36,8 @@ class FirstRun:
         changing = sizes is not None and sizes.changed(self.call.before)
         self.found_by_itself = changing and sizes is not None and not sizes.expected
         uses = Uses() if changing else None
+        # Before the watch over NumPy's random numbers begins: the first look at the stream imports them.
+        self.drawn = get_rng_state() if self.found_by_itself else None
         self.recording = Recording(self.call, whole, native, uses, whole or self.found_by_itself)
         self.description = Description(self.call, self.recording, user_site())
         self.is_undone = False
@@ -94,7 +96,6 @@ class FirstRun:
         `with` statement around it.)
         """
         recording, tape = self.recording, self.tape
-        drawn = get_rng_state() if self.found_by_itself else None
         try:
             recording.run()
             if tape.reason is None:
@@ -104,9 +105,9 @@ class FirstRun:
             recording.put_back()
             raise
         except TypeError:
-            if drawn is not None and recording.is_unseen():
+            if self.drawn is not None and recording.is_unseen():
                 recording.put_back()
-                set_rng_state(drawn)
+                set_rng_state(self.drawn)
                 self.is_undone = True
             raise
 
