@@ -36,7 +36,7 @@ def _relu(x: Lanes) -> Lanes:
 
 def _leaky_relu(x: Lanes, negative_slope: Any) -> Lanes:
     scaled = x * plain(negative_slope)
-    return maximum(x, scaled) if 0 <= negative_slope <= 1 else select(x > 0, x, scaled)
+    return maximum(x, scaled) if 0 < negative_slope <= 1 else select(x > 0, x, scaled)
 
 
 def _elu(x: Lanes, alpha: Any, scale: Any, input_scale: Any) -> Lanes:

@@ -60,6 +60,8 @@ def _rounding(name: str) -> Formula:
 def _round_at(x: Lanes, decimals: Any) -> Lanes:
     if x.dtype.kind != "f":
         return x
+    if abs(plain(decimals)) > np.finfo(x.dtype).maxexp * math.log10(2):
+        raise Unknown("powers of 10 beyond the dtype")
     power: float = 10.0 ** abs(plain(decimals))
     return intrinsic("rint", x / power) * power if decimals < 0 else intrinsic("rint", x * power) / power
 

@@ -168,6 +168,8 @@ def power_number(x: Array, exponent: Any) -> Any:
     quick = _QUICK.get(exponent)
     if quick is not None:
         return quick(x, out=...)
+    if x.dtype == F16:
+        return power_number(x.astype(F32), exponent).astype(F16)
     if exponent == 3:
         squared = np.square(x, out=...)
         return np.multiply(squared, x, out=squared)

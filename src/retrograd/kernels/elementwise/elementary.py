@@ -115,14 +115,21 @@ def rounded(x: Array, *, out: Array | EllipsisType = ...) -> Any:
     return np.rint(x, out=out) if x.dtype.kind not in "iu" else np.positive(x, out=out)
 
 
+# The exponent of the largest power of 10 that a float holds.
+_MOST_DIGITS = 308
+
+
 def rounded_at(x: Array, decimals: Any) -> Any:
     """x rounded to `decimals` digits after the point, or before the point if `decimals` is negative."""
     if x.dtype.kind != "f":
         return rounded(x)
-    power = 10.0 ** abs(decimals)
+    wide = widened(x)
+    power = wide.dtype.type(10.0 ** abs(decimals) if abs(decimals) <= _MOST_DIGITS else math.inf)
     if decimals < 0:
-        return np.multiply(np.rint(np.divide(x, power, out=...)), power, out=...)
-    return np.divide(np.rint(np.multiply(x, power, out=...)), power, out=...)
+        found = np.multiply(np.rint(np.divide(wide, power, out=...)), power, out=...)
+    else:
+        found = np.divide(np.rint(np.multiply(wide, power, out=...)), power, out=...)
+    return found.astype(x.dtype, copy=False)
 
 
 def frac(x: Array, *, out: Array | EllipsisType = ...) -> Any:

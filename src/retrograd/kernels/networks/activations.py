@@ -47,7 +47,7 @@ def leaky_relu(x: Array, negative_slope: float) -> Any:
     """x, and negative_slope * x if x is negative."""
     refuse(x.dtype, "leaky_relu_cpu", _ALL_BUT_FLOATS)
     scaled = np.multiply(x, negative_slope, out=...)
-    if 0 <= negative_slope <= 1:
+    if 0 < negative_slope <= 1:                             # 0 times infinity is nan
         return np.maximum(x, scaled, out=scaled)
     return where_into(scaled, x > 0, x)
 
@@ -230,7 +230,8 @@ def rrelu_noise(generator: Twister, x: Array, lower: float, upper: float) -> Any
     noise = np.ones(x.shape, x.dtype)
     below = x <= 0
     drawn = unit64(generator, int(np.count_nonzero(below)))
-    noise[below] = drawn * (upper - lower) + lower
+    low, high = float(x.dtype.type(lower)), float(x.dtype.type(upper))
+    noise[below] = drawn * (high - low) + low
     return noise
 
 

@@ -23,6 +23,9 @@ def norm_backward(g: Any, x: Any, out: Any, p: float, axes: tuple[int, ...], kee
     if p == 0:
         return np.zeros_like(x)
     if p == 2:
+        if x.dtype.itemsize == 2:                           # in half precision the inverse may overflow
+            length = spread(out, x.shape, axes, keepdim)
+            return spread(g, x.shape, axes, keepdim) * np.where(length == 0.0, 0.0, x / length)
         inverse = np.where(out == 0.0, 0.0, 1.0 / out)      # no norm but 0 is small enough for an overflow
         return spread(g, x.shape, axes, keepdim) * (x * spread(inverse, x.shape, axes, keepdim))
     size, sign = np.abs(x), np.sign(x)

@@ -116,6 +116,8 @@ hardtanh = elementwise("hardtanh", kernels.hardtanh, domain="as given", tensors=
 
 def _gelu_tanh(g: Any, x: Any) -> Any:
     root = math.sqrt(2.0 / math.pi)
+    if x.dtype.itemsize == 2:                               # the slope is 0 or 1 where the square exceeds the dtype
+        x = at_most(-at_most(-x, 100.0), 100.0)
     t = np.tanh(root * x * (1.0 + 0.044715 * x * x))
     return g * (0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * root * (1.0 + 3.0 * 0.044715 * x * x))
 

@@ -76,3 +76,26 @@ slope(lambda x: x.as_strided((n,), (0,)) * values, 1, 2)
 @pytest.mark.parametrize("expression", SUMS.split("\n")[1:-1])
 def test_sums_at_places(expression: str) -> None:
     check(torch, retrograd, MANY, expression)
+
+
+POWERS = """
+half(300.0, 0.002, -7.0)**-2
+half(300.0, 0.002, 7.0)**-0.5
+half(11.3, 0.07, -7.1)**3
+slope(lambda x: x**-1, 300.0)
+slope(lambda x: x.norm(), 1e-5, 0.0)
+slope(lambda x: torch.nn.functional.gelu(x, approximate='tanh'), 1000.0, -1000.0, 60000.0, 0.0)
+torch.round(half(1.25, 2.5, 60000.0, 1e-3, float('inf')), decimals=2)
+torch.round(half(1.25, 2.5, 60000.0, 1e-3, float('inf')), decimals=5)
+torch.round(half(1.25, 60000.0), decimals=-3)
+torch.round(half(1.25, 60000.0), decimals=39)
+torch.round(torch.tensor([1.25, 60000.0]), decimals=400)
+torch.round(torch.tensor([1.25, 60000.0]), decimals=-400)
+torch.round(torch.tensor([1.25, 60000.0]).double(), decimals=308)
+torch.round(torch.tensor([1.25, 60000.0]).double(), decimals=309)
+"""
+
+
+@pytest.mark.parametrize("expression", POWERS.split("\n")[1:-1])
+def test_powers_and_slopes(expression: str) -> None:
+    check(torch, retrograd, SETUP, expression)

@@ -150,6 +150,8 @@ def test_picking(kind: str) -> None:
     for options in ({"descending": True}, {"dim": 0, "descending": True}, {"stable": True}):
         compare(lambda t, x, options=options: x.sort(**options), INPUTS[kind])
         compare(lambda t, x, options=options: t.argsort(x, **options), INPUTS[kind])
+    compare(lambda t, x: t.sort(x, 0, stable=True), INPUTS[kind])       # PyTorch refuses this mixture
+    compare(lambda t, x: x.sort(-1, True, stable=False), INPUTS[kind])
     compare(lambda t, x: t.msort(x), INPUTS[kind] if INPUTS[kind].ndim else normal(3))
 
 

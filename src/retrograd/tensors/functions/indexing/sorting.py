@@ -147,7 +147,7 @@ def kthvalue(input: TensorBase, k: int, dim: int = -1, keepdim: bool = False) ->
     "sort(Tensor input, *, bool? stable, int dim=-1, bool descending=False, Tensors out=None) "
     "-> (Tensor values, Tensor indices)",
     "sort(Tensor input, int dim=-1, bool descending=False, *, Tensors out=None) -> (Tensor values, Tensor indices)",
-    out=rule(exact=EXACT), method=True)
+    out=rule(exact=EXACT), strict=True, method=True)
 def sort(input: TensorBase, dim: int = -1, descending: bool = False, stable: bool | None = None) -> return_types.sort:
     """The elements sorted along `dim`, as `(values, indices)`. Equal elements keep their order; nan counts as largest.
 
