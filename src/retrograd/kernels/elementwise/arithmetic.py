@@ -44,6 +44,13 @@ def factor(number: Any, x: Array) -> Any:
     return like(number, x)
 
 
+def refuse_beyond(number: Any, dtype: np.dtype[Any]) -> None:
+    """Raise RuntimeError for a finite number that a float dtype cannot hold."""
+    if math.isfinite(number) and abs(number) > np.finfo(dtype).max:
+        raise RuntimeError(f"value cannot be converted to type {'c10::Half' if dtype == F16 else 'float'} without "
+                           "overflow")
+
+
 def scaled(y: Array, alpha: Any) -> Any:
     """`alpha * y`, in the dtype of y. Raises RuntimeError if that dtype cannot hold the kind of alpha."""
     kind = y.dtype.kind

@@ -11,8 +11,18 @@ import numpy as np
 from ...foundations.dtypes import BOOL_, FLOATING, Array, category, default_floating, dtype as torch_dtype, result_dtype
 from ..layout import empty_as
 from . import choosing
-from .arithmetic import factor, promoted
+from .arithmetic import factor, promoted, refuse_beyond
 from .elementary import delivered
+
+# Every float dtype holds the numbers up to this one.
+_COMMON = 65504
+
+
+def refuse_limits(x: Array, min: Any, max: Any) -> None:
+    """Raise RuntimeError for a finite limit that the float dtype of x cannot hold."""
+    for limit in (min, max):
+        if limit is not None and not -_COMMON < limit < _COMMON:
+            refuse_beyond(limit, x.dtype)
 
 
 def clamp_number(x: Array, min: Any, max: Any) -> Any:
@@ -23,7 +33,8 @@ def clamp_number(x: Array, min: Any, max: Any) -> Any:
         if x.dtype.kind == "b":
             raise NotImplementedError("\"clamp_scalar_cpu\" not implemented for 'Bool'")
         min, max = [None if limit is None else factor(limit, x) for limit in (min, max)]
-    if x.dtype.kind == "f":                     # a float array takes any real number as one of its own dtype
+    if x.dtype.kind == "f":                     # a float array takes a real number as one of its own dtype
+        refuse_limits(x, min, max)
         return choosing.limited(x, -math.inf if min is None else min, math.inf if max is None else max)
     if min is None:
         return np.minimum(x, max, out=...)

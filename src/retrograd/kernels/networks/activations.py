@@ -11,6 +11,7 @@ import numpy as np
 
 from ...foundations.dtypes import F32, F64, NARROW, Array, dtype as torch_dtype, refuse, require
 from ..elementwise.choosing import limited, signed, where, where_into
+from ..elementwise.comparison import refuse_limits
 from ..elementwise.elementary import sigmoid, widened
 from ..elementwise.parts import note_rule, served_or_in_blocks
 from ..random.drawing import unit64
@@ -129,6 +130,7 @@ def hardtanh(x: Array, min_val: float, max_val: float) -> Any:
     if x.dtype.kind in "iu":
         min_val, max_val = int(min_val), int(max_val)
         return np.minimum(np.maximum(x, min_val, out=...), max_val, out=...)
+    refuse_limits(x, min_val, max_val)
     return limited(x, min_val, max_val)
 
 
