@@ -1157,9 +1157,12 @@ def argmin(
     input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None,
     axis: _int | None = None, keepdims: _bool = False,
 ) -> Tensor: ...
+@overload
 def count_nonzero(
     input: Tensor, dim: _int | Sequence[_int] | None = None, *, axis: _int | Sequence[_int] | None = None,
 ) -> Tensor: ...
+@overload
+def count_nonzero(input: Tensor, *dim: _int) -> Tensor: ...
 def hash_tensor(
     input: Tensor, dim: _int | Sequence[_int] | None = ..., *, keepdim: _bool = False, mode: _int = 0,
     out: Tensor | None = None, axis: _int | Sequence[_int] | None = ..., keepdims: _bool = False,

@@ -108,6 +108,39 @@ print(y.zero_().grad_fn.name())
 y.to_dense().sum().backward()
 print(c.grad)
 """,
+    "results in out=": """
+d, c = torch.ones(2, 2), eye.to_sparse_csr()
+for call, out in ((lambda o: torch.sin(2 * s, out=o), eye), (lambda o: torch.sin(s, out=o), torch.zeros(3, 3)),
+                  (lambda o: torch.sin(s, out=o), eye.double()), (lambda o: torch.sin(s, out=o), eye.int()),
+                  (lambda o: torch.mul(s, s, out=o), eye), (lambda o: torch.div(s, 2, out=o), eye)):
+    s, o = eye.to_sparse(), out.to_sparse()
+    attempt(lambda: (call(o) is o, o))
+s = eye.to_sparse()
+attempt(lambda: torch.sin(s, out=eye.to_sparse().requires_grad_()))
+attempt(lambda: torch.sin(eye.to_sparse().requires_grad_(), out=s))
+print(torch.add(s, s, out=s), torch.neg(s, out=s), s._version, torch.sin(c, out=c), torch.sin(s, out=None))
+for out in (torch.zeros(2, 2), torch.zeros(0)):
+    print(torch.mm(s, d, out=out), torch.add(d, s, out=out.clone()), torch.addmm(d, s, d, out=out))
+""",
+    "sums with dense operands, and missing numbers": """
+c, s = eye.to_sparse_csr(), eye.to_sparse()
+for call in (lambda: c + 2, lambda: 2 + c, lambda: c + torch.ones(2), lambda: torch.ones(2) + c, lambda: s + 2,
+             lambda: torch.ones(2) + s, lambda: c + torch.ones(2, 2), lambda: c + c, lambda: s - s, lambda: c + T(2.)):
+    attempt(call)
+attempt(lambda: s.pow(2))
+try:
+    s.pow()
+except TypeError:
+    print("an exponent is needed")
+""",
+    "layouts and parts": """
+s = T([[0., 1.], [2., 3.]]).to_sparse()
+print(s.bfloat16(), s.real, s.resolve_conj() is s, s.resolve_neg() is s, s.adjoint(), s.mH, s.storage_offset())
+print(s.to_sparse_csr().adjoint(), s.to_sparse_csr().bfloat16(), (s * 1j).adjoint())
+t = torch.arange(6.).reshape(1, 2, 3).to_sparse()
+for source, destination in ((0, 1), (0, 2), (-1, 0), ((0, 1), (2, 0))):
+    print(t.movedim(source, destination), t.moveaxis(source, destination).shape)
+""",
     "norm": """
 for s in (eye.to_sparse(), eye.int().to_sparse(), eye.cfloat().to_sparse(), eye.bool().to_sparse()):
     for p in (2, "fro", 1, 0, 3, float("inf")):

@@ -169,8 +169,10 @@ any, all = _question(ops.any_of, "any element"), _question(ops.all_of, "every el
 
 
 @public("count_nonzero(Tensor input, int dim=None)", "count_nonzero(Tensor input, ints dim)", method=True)
-def count_nonzero(input: TensorBase, dim: Dims | None = None) -> Any:
+def count_nonzero(input: TensorBase, *dims: Any, dim: Dims | None = None) -> Any:
     """The number of elements that are not 0, of all or over `dim`. The result has int64 and no gradient."""
+    if dims:
+        dim = dims[0] if len(dims) == 1 else dims
     return ops.count_nonzero(input, axes_of("count_nonzero", dim, input._array.ndim))
 
 

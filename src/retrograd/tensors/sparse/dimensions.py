@@ -53,6 +53,16 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
     return _turned(record(shapes.transpose, input, *axes_of((dim0, dim1), ndim)))
 
 
+@sparse("movedim", "moveaxis")
+def movedim(input: Any, source: Any, destination: Any) -> Any:
+    ndim = input._array.ndim
+    moved = axes_of(source, ndim)
+    order = [axis for axis in range(ndim) if axis not in moved]
+    for place, axis in sorted(zip(axes_of(destination, ndim), moved)):
+        order.insert(place, axis)
+    return permute(input, order)
+
+
 @sparse("permute")
 def permute(input: Any, *dims: Any) -> Any:
     order = dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...foundations.names import PACKAGE, reached
 from ...graph.versions import count
@@ -24,11 +25,11 @@ from ..face.other_arrays import OtherArrayMethods, derived
 from ..face.printing import sparse_text
 from ..face.subclassing import leaf_of
 from ..recording.overriding import flat
-from ..state.base import plain, plain_class, sharing
+from ..state.base import TensorBase, plain, plain_class, requires, sharing
 from ..state.dispatch import DISPATCH, UNHANDLED
 from .functions import in_place
 from .names import AS_THEY_ARE, aten_name
-from .recording import TABLE, record
+from .recording import TABLE, record, write
 
 
 def layout_of(array: Any) -> Any:
@@ -181,7 +182,13 @@ def _result(function: Any, args: tuple[Any, ...], kwargs: Any, backend: str) -> 
     name: str = function.__name__
     body = TABLE.get(name)
     if body is not None:
+        out = kwargs.get("out")
+        apart = "out" in kwargs and name not in _TAKING_OUT and not name.endswith("_copy")
+        if apart:
+            kwargs = {key: value for key, value in kwargs.items() if key != "out"}
         result = body(*args, **kwargs)
+        if apart and out is not None:
+            return _delivered(name, out, result, args)
         if result is NotImplemented and not name.startswith("__"):
             raise TypeError(f"{name}() takes no such arguments")
         return result
@@ -190,6 +197,23 @@ def _result(function: Any, args: tuple[Any, ...], kwargs: Any, backend: str) -> 
     if name.endswith("_") and name[:-1] in TABLE and isinstance(args[0], SparseMethods):
         return in_place(name[:-1], *args, **kwargs)
     raise unsupported(aten_name(name, args), backend)
+
+
+# The functions of `TABLE` that write to `out=` themselves, beside the copies of parts.
+_TAKING_OUT = ("hspmm", "sspaddmm", "saddmm")
+
+
+def _delivered(name: str, out: Any, result: Any, args: tuple[Any, ...]) -> Any:
+    """The tensor `out` with the result. Raises RuntimeError for another layout, and for a tensor that requires grad."""
+    if local.thread.grad and any([requires(x) for x in flat((out, *args)) if isinstance(x, TensorBase)]):
+        raise RuntimeError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but "
+                           "one of the arguments requires grad.")
+    if type(out._array) is not type(result._array):
+        raise noted(RuntimeError(f"{name}: the result and out= have different layouts"),
+                    because=f"the result has the layout {result.layout}, and out= has {out.layout}")
+    if isinstance(out, SparseMethods):
+        return write(out, result)
+    return out.resize_(result._array.shape).copy_(result)
 
 
 def begin() -> None:

@@ -21,7 +21,7 @@ from ..functions.linalg.matrix import mm as dense_mm
 from ..recording.public import METHODS
 from ..state.base import TensorBase, plain
 from .conversion import coo_of, kind_of, to
-from .dimensions import axes_of, t
+from .dimensions import axes_of, t, transpose
 from .recording import TABLE, before_write, is_sparse, record, sparse, write
 
 # Functions that map 0 to 0
@@ -49,13 +49,13 @@ TABLE.update({name: TABLE[other] for name, other in _ALIASES.items()})
 
 
 @sparse("pow", "__pow__", "_power_of")
-def power(input: TensorBase, exponent: Any = 2) -> Any:
+def power(input: TensorBase, exponent: Any) -> Any:
     if not isinstance(exponent, (int, float)) or isinstance(exponent, bool):
         raise unsupported("pow.Tensor_Tensor", "SparseCPU")
     return record(arithmetic.square, input) if exponent == 2 else record(arithmetic.power, input, exponent)
 
 
-@sparse("positive", "__pos__")
+@sparse("positive", "__pos__", "resolve_conj", "resolve_neg")
 def positive(input: TensorBase) -> Any:
     return input
 
@@ -63,6 +63,18 @@ def positive(input: TensorBase) -> Any:
 @sparse("conj")
 def conj(input: TensorBase) -> Any:
     return record(elementary.conj_physical, input) if input._array.dtype.kind == "c" else input
+
+
+@sparse("real")
+def real(input: TensorBase) -> Any:
+    if input._array.dtype.kind == "c":
+        raise unsupported("real", "SparseCPU")
+    return input
+
+
+@sparse("adjoint")
+def adjoint(input: TensorBase) -> Any:
+    return conj(transpose(input, -2, -1))
 
 
 # Sums, products, quotients
@@ -74,10 +86,14 @@ def _refuse_dense(name: str, a: Any, b: Any) -> None:
     """Raises RuntimeError for a sparse tensor plus a dense one, which PyTorch adds only in the other order."""
     if is_sparse(a) and isinstance(a._array, Coo) and not is_sparse(b):
         raise RuntimeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
-    if not is_sparse(a) and np.shape(a._array if isinstance(a, TensorBase) else a) != b._array.shape:
-        shape = list(np.shape(a._array if isinstance(a, TensorBase) else a))
-        raise RuntimeError(f"{name}: expected 'self' and 'other' to have same size, but self has size {shape} while "
-                           f"other has size {list(b._array.shape)} (FYI: dense-sparse addition does not currently "
+    if is_sparse(a) and is_sparse(b):
+        return
+    other, stored = (b, a._array) if is_sparse(a) else (a, b._array)
+    shape = np.shape(other._array if isinstance(other, TensorBase) else other)
+    if shape != stored.shape:
+        kind = "op2" if isinstance(stored, Compressed) else "dense"
+        raise RuntimeError(f"{name}: expected 'self' and 'other' to have same size, but self has size {[*shape]} while "
+                           f"other has size {[*stored.shape]} (FYI: {kind}-sparse addition does not currently "
                            "support broadcasting)")
 
 

@@ -67,7 +67,12 @@ def data_ptr(self: Any) -> NoReturn:
         instead="call it on x.to_dense()")
 
 
-@sparse("storage", "untyped_storage", "storage_offset", "_typed_storage")
+@sparse("storage_offset")
+def storage_offset(self: Any) -> int:
+    return 0
+
+
+@sparse("storage", "untyped_storage", "_typed_storage")
 def storage(self: Any) -> NoReturn:
     kind = "Sparse" if isinstance(self._array, Coo) else "SparseCsr"
     raise noted(

@@ -15,6 +15,10 @@ _V = np.array([1, 2, 4, 7], "float32")
 _Q = np.array([0, 0.25, 0.6], "float32")
 # `xn` is `x` with a nan. What is of floats requires grad, but for `b`.
 _CALLS = """
+x.count_nonzero(0, 1)
+x.count_nonzero(0)
+x.count_nonzero((0, 1))
+torch.count_nonzero(x, dim=1)
 torch.logcumsumexp(x, 1)
 torch.logcumsumexp(x.int(), 1)
 torch.logcumsumexp(x+0j, 1)
