@@ -134,6 +134,10 @@ def _means_backward(dims: int) -> Callable[..., Any]:
     return call
 
 
+def _padded(mode: str) -> Callable[..., Any]:
+    return lambda x, pad: functional.pad(x, tuple(pad), mode)
+
+
 def _padded_backward(mode: str) -> Callable[..., Any]:
     def call(g: Any, x: Any, pad: Any) -> Any:
         return gradients_of(lambda y: functional.pad(y, tuple(pad), mode), [x], [0], g)
@@ -215,6 +219,8 @@ BY_SCHEMA: dict[str, Callable[..., Any]] = {
     **{f"{name}{dims}d{rest}_backward": _at_maxima(dims) for name, rest in (
         ("adaptive_max_pool", ""), ("max_pool", "_with_indices")) for dims in (2, 3)},
     **{f"_adaptive_avg_pool{dims}d_backward": _means_backward(dims) for dims in (2, 3)},
+    **{f"{kind}_pad{dims}d": _padded(mode) for kind, mode in (
+        ("reflection", "reflect"), ("replication", "replicate")) for dims in (1, 2, 3)},
     **{f"{kind}_pad{dims}d_backward": _padded_backward(mode) for kind, mode in (
         ("reflection", "reflect"), ("replication", "replicate")) for dims in (1, 2, 3)},
     **{f"upsample_{name}.vec": _by_factors(mode) for name, mode in _MODES.items()},

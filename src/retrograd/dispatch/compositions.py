@@ -269,6 +269,23 @@ def _lu(op: Op, call: Call, args: Args) -> Any:
     return lower, upper, p
 
 
+@composition("linalg_solve_ex")
+def _solve(op: Op, call: Call, args: Args) -> Any:
+    """The core returns the factors before the info. The backward pass uses those that the kernel has kept, if any."""
+    a, b, left, _ = args
+    of_kernel: list[Any] = []
+
+    def run(by: dict[int, Any]) -> Any:
+        x, info, lu, pivots = computed(op, call, args, False, by)
+        of_kernel[:] = x._array, lu._array, pivots._array
+        return x, lu, pivots, info
+
+    x, _, _, info = send(overload("_linalg_solve_ex.default"), tuple(as_values([a, b])), {"left": left}, run)
+    if of_kernel and of_kernel[0] is x:
+        return x, info, *of_kernel[1:]
+    return x, info, np.empty((0, 0), a.dtype), np.empty(0, np.int32)
+
+
 # Resampling of images
 
 def _resampled(op: Op, call: Call, args: Args) -> Any:

@@ -66,6 +66,8 @@ for call in (
     lambda: aten.upsample_bilinear2d.vec(image[..., :2, :2], [3, 3], False, None),
     lambda: aten.std.default(x, False), lambda: aten.var_mean.default(x), lambda: aten.log_sigmoid_forward.default(x),
     lambda: aten.fractional_max_pool2d.default(image, [2, 2], [2, 2], torch.full((1, 1, 2), 0.4)),
+    lambda: aten.reflection_pad2d.default(image, [1, 1, 0, 0]),
+    lambda: aten.replication_pad1d.default(image[0], [1, 0]),
     lambda: aten.scatter.value_reduce(x, 0, places, 5.0, reduce="add")):
     try:
         print(short(call()))
@@ -99,6 +101,8 @@ for function in (
     lambda y: F.pad(y[None], (1, 1), mode="reflect"), lambda y: F.pad(y[None], (1, 2), mode="replicate"),
     lambda y: F.grid_sample(y[None, None], y[None, :, None] / 3, align_corners=False),
     lambda y: torch.rsub(y, 1, alpha=2), lambda y: torch.block_diag(y, y), lambda y: y.unfold(1, 2, 1),
+    lambda y: torch.linalg.solve(y, y.t()) + y, lambda y: torch.linalg.solve(y, x, left=False),
+    lambda y: torch.linalg.solve(y, x[0]),
     lambda y: F.l1_loss(y, x + 1), lambda y: F.nll_loss(y, t, reduction="sum")):
     with Double():
         print(short(gradient(function)))
