@@ -166,7 +166,7 @@ def test_an_interrupt_is_told_by_the_program_alone(tmp_path: Path) -> None:
         assert [process.stdout.readline(), process.stdout.readline()] == ["runs\n", "runs\n"]
         os.killpg(process.pid, signal.SIGINT)
         assert process.wait(SECONDS) == 130
-        assert process.stdout.read().strip() == ""
+        assert process.stdout.read().strip() in ("", "Ctrl-C caught... cleaning up processes")     # mpiexec says this
         assert "retrograd launch" not in process.stderr.read()
 
 

@@ -102,8 +102,9 @@ def refusing(space: str) -> list[str]:
 def test_each_pattern_gives_its_advice_to_some_name() -> None:
     used = set()
     for space in dict.fromkeys([*SPACES, *shells.rows()]):
-        for name in lacking(space) + refusing(space) + shells.listed(space):
-            used.add(next((pattern for pattern, _ in remedies() if fnmatchcase(f"{space}.{name}", pattern)), ""))
+        names = [f"{space}.{name}" for name in lacking(space) + refusing(space) + shells.listed(space)]
+        for path in (space, *names):
+            used.add(next((pattern for pattern, _ in remedies() if fnmatchcase(path, pattern)), ""))
     assert {pattern for pattern, _ in remedies()} - used == set()
 
 

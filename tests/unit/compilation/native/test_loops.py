@@ -202,7 +202,7 @@ def test_a_step_with_vector_functions_is_near_the_kernel(case: Any, target: Any)
 def test_numbers_beyond_the_dtype_are_infinite_as_in_numpy() -> None:
     x = np.array([1.0, -2.0, 0.0], F32)
     calls = [(op, args, eager(op, args)) for op, args in (
-        (arithmetic.rsub, (x, 1e300, 1)), (comparison.clamp_number, (x, -1e300, 1e300)))]
+        (arithmetic.rsub, (x, 1e300, 1)), (comparison.clamp_number, (x, -np.inf, np.inf)))]
     for found, (_, _, expected) in zip(run_steps(calls), calls, strict=True):
         same(found, expected)
 

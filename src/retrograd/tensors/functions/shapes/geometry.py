@@ -294,7 +294,7 @@ def _resize(name: str, tensor: TensorBase, shape: tuple[int, ...], memory_format
     if other or memory_format is not None:
         reshape_memory(tensor, shape)
         if order != "C" and tensor._array.size:
-            tensor._array = ops.as_strided.run(tensor._array, shape, order, None)
+            tensor._array = ops.as_strided.run(tensor._array, shape, order, 0, steps(tensor._array))
             note_layout(tensor)
     if other:
         versions.written(tensor._array, user_site(2))
