@@ -10,7 +10,6 @@ from comparing.raised import COMPUTED, Message, messages, texts_of_pytorch
 ACCEPTED = {
     "autograd/backward.py": "PyTorch puts the shapes together from parts",
     "foundations/errors.py": "PyTorch's library keeps this message in parts",
-    "serialization/archive.py": "PyTorch writes this message in two strings that it adds",
     "tensors/transforms/refusals.py": "PyTorch puts the places in memory together from parts",
 }
 _PARTS = re.compile(r"\0|\{\}|%s|[\[\]():;,'\n]|(?<=[.!?]) ")
