@@ -119,6 +119,27 @@ def clear_autocast_cache() -> None:
     _local.state.cache.clear()
 
 
+class kept:
+    """The context at whose end autocast is as it was at the beginning, also if Ctrl-C comes where an autocast ends."""
+
+    __slots__ = ("before",)
+
+    def __enter__(self) -> None:
+        state = _local.state
+        self.before = {*state.enabled}, {**state.dtypes}, state.nesting, state.caching
+
+    def __exit__(self, *error: object) -> None:
+        state = _local.state
+        enabled, dtypes, state.nesting, state.caching = self.before
+        for kind in state.enabled ^ enabled:
+            switch(kind, kind in enabled)
+        if state.dtypes != dtypes:
+            state.dtypes.clear()
+            state.dtypes.update(dtypes)
+        if state.nesting == 0:
+            state.cache.clear()
+
+
 @public()
 def autocast_increment_nesting() -> int:
     """Note that one more autocast is entered. Returns their number."""

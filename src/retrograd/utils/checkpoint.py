@@ -212,7 +212,7 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | N
 def _again(function: Callable[..., Any], kwargs: dict[str, Any], state: Any, as_before: Callable[[], autocast],
            context: contextlib.AbstractContextManager[Any], *args: Any) -> None:
     """Run a checkpointed function again."""
-    with _random_numbers_from(state), as_before(), context:
+    with switches.kept(), _random_numbers_from(state), as_before(), context:
         function(*args, **kwargs)
 
 

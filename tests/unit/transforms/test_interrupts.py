@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import retrograd as torch
+from retrograd.amp import switches as autocast
 from retrograd.foundations.modes import local
 from retrograd.func import functional_call, grad, hessian, jacfwd, jacrev, jvp, linearize, vjp, vmap
 from retrograd.utils.checkpoint import checkpoint
@@ -102,7 +103,9 @@ PROGRAMS: dict[str, Callable[[], Any]] = {
 
 def switches() -> tuple[Any, ...]:
     thread = local.thread
-    return thread.levels, thread.transform, thread.watchers, thread.functions, thread.hooks_refused, thread.passes
+    casts = autocast._local.state
+    return (thread.levels, thread.transform, thread.watchers, thread.functions, thread.hooks_refused, thread.passes,
+            casts.nesting, {*casts.enabled}, {**casts.dtypes}, casts.caching)
 
 
 def flat(found: Any) -> list[Any]:
