@@ -134,29 +134,18 @@ def _in_blocks(x: Array) -> Array:
     return found
 
 
-def _by_wide_rows(ufunc: np.ufunc, x: Array) -> Array:
-    """The reduction of the columns of a 2-d array. Several narrow rows are treated as one wide row."""
+def _extremes_of_columns(ufunc: np.ufunc, x: Array) -> Array:
+    """The largest or smallest elements of the columns of a 2-d array. Several narrow rows are treated as one wide row.
+    """
     n, width = x.shape
     together = min(BLOCK // width, n)
     if together < 2:
         return ufunc.reduce(x, axis=0, out=...)  # type: ignore[no-any-return]
     whole = n - n % together
-    wide = _of_many_rows(ufunc, x[:whole].reshape(-1, together * width))
-    # The last sums are so few that they can be exact.
-    found: Array = ufunc.reduce(wide.reshape(together, width), axis=0, dtype=F64 if ufunc is np.add else None, out=...)
+    wide = ufunc.reduce(x[:whole].reshape(-1, together * width), axis=0)
+    found: Array = ufunc.reduce(wide.reshape(together, width), axis=0, out=...)
     if whole < n:
         ufunc(found, ufunc.reduce(x[whole:], axis=0), out=found)
-    return found.astype(x.dtype, copy=False)
-
-
-def _of_many_rows(ufunc: np.ufunc, x: Array) -> Array:
-    """The reduction of the columns of a 2-d array. Blocks of rows are added first, since rounding errors add up."""
-    whole = len(x) - len(x) % BLOCK
-    if ufunc is not np.add or whole < 2 * BLOCK:
-        return ufunc.reduce(x, axis=0)  # type: ignore[no-any-return]
-    parts = [np.add.reduce(x[at:at + BLOCK], axis=0) for at in range(0, whole, BLOCK)]
-    found: Array = np.add.reduce(parts, axis=0, dtype=F64)
-    found += np.add.reduce(x[whole:], axis=0)
     return found
 
 
@@ -201,7 +190,7 @@ def extremes(x: Array, axes: tuple[int, ...], keepdim: bool, largest: bool) -> A
             return found.reshape((*before, *(1,) * count) if keepdim else before)
         if axes == tuple(range(count)):
             after = x.shape[count:]
-            found = _by_wide_rows(ufunc, x.reshape(-1, math.prod(after)))
+            found = _extremes_of_columns(ufunc, x.reshape(-1, math.prod(after)))
             return found.reshape((*(1,) * count, *after) if keepdim else after)
     result: Array = ufunc.reduce(x, axis=axes, keepdims=keepdim, out=...)
     return result
