@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..foundations.modes import Transform, local as modes
-from ..tensors.recording.operands import constant_numbers
+from ..tensors.recording.operands import constant_numbers, is_number
 from ..tensors.state.base import TensorBase, plain
 from .wrapped import WrapperArray
 
@@ -66,10 +66,8 @@ class Here:
 
     def tensor_of(self, array: Any) -> Any:
         """The tensor that a handler is given for an array; a number for a constant of the package."""
-        if type(array) is np.ndarray and not array.ndim and not array.flags.writeable and array.flags.owndata:
-            number = self._number(array)
-            if number is not None:
-                return number
+        if type(array) is np.ndarray and is_number(array):
+            return self._number(array)
         if type(array) is WrapperArray:
             return array.tensor()
         key = id(array)
@@ -81,10 +79,10 @@ class Here:
         return made
 
     def _number(self, array: Any) -> Any:
-        """The Python number that a 0-d constant stands for; None for other memory that is read-only."""
+        """The Python number that a 0-d constant stands for."""
         if id(array) not in self.numbers:
             self.numbers = constant_numbers()
-        return self.numbers.get(id(array), array.item() if array.base is None else None)
+        return self.numbers.get(id(array), array.item())
 
 
 class _Local(threading.local):

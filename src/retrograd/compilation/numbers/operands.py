@@ -64,7 +64,7 @@ class Operands:
         traced = self.tape.record(clone, clone.compute, (self.tape.outside(memory), "C"), False)
         if isinstance(traced, np.ndarray):                 # another thread has given the tape up
             return None
-        traced.like.flags.writeable = False                # the sign of a number for `saving.is_number`
+        traced.like.flags.writeable = False                # the sign of a number for `is_number`
         self._known[id(expression), dtype] = expression, memory, traced
         return traced
 

@@ -72,13 +72,21 @@ def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
         array = np.array(value).astype(target)
     else:
         array = local.thread.run(np.array, value, target)                    # a number may be too large for float32
-    array.flags.writeable = False                           # shared, and the sign of a number for `saving.is_number`
+    array.flags.writeable = False                           # shared, and the sign of a number for `is_number`
     constant = with_edge(array, None)                       # no inference tensor: other modes use it too
     if of_type is not None and (value or type(value) is not float) and target is dtype and value == value:
         kept = of_type.setdefault(dtype, {})
         if len(kept) < _CONSTANTS_KEPT:
             kept[value] = constant
     return constant
+
+
+def is_number(array: Any) -> bool:
+    """Whether an array stands for a Python number.
+
+    An element of an expanded tensor is read-only, too, but such an array does not own its memory.
+    """
+    return array.ndim == 0 and not array.flags.writeable and bool(array.flags.owndata)
 
 
 def schemas_of(op: Op) -> tuple[str, ...]:
@@ -175,8 +183,7 @@ def _beside_narrow(op: Op, arrays: list[Any], present: list[Any]) -> list[Any]:
     Numbers stand in float32 beside such operands. They are rounded to the common type, and so are 0-d tensors, unless
     the op is a product or the number is a divisor.
     """
-    dtype = result_dtype([(a.dtype, a.ndim > 0) for a in present if not (
-        a.dtype is F32 and not a.ndim and not a.flags.writeable and a.flags.owndata)])
+    dtype = result_dtype([(a.dtype, a.ndim > 0) for a in present if not (a.dtype is F32 and is_number(a))])
     if op.domain == "float" and category(dtype) < FLOATING:
         dtype = default_floating()
     elif callable(op.domain):

@@ -21,6 +21,7 @@ from ...graph.packed import Converted, Indices, Packed, Parcel
 from ...tensors.state.base import TensorBase
 from ..state.base import meta_of, plain, with_edge
 from ..state.dispatch import DISPATCH, shown
+from .operands import is_number
 from .saved_names import packing_order
 
 if TYPE_CHECKING:
@@ -123,14 +124,6 @@ def packed(hook: Callable[[Any], Any], given: TensorBase) -> Any:
     if versions.count(array) != before:
         raise noted(RuntimeError(_IN_PLACE), "hooks#pack-hook-writes", instead="return a new tensor")
     return value
-
-
-def is_number(array: Array) -> bool:
-    """Whether an array stands for a Python number. Hooks are not called for numbers.
-
-    An element of an expanded tensor is read-only, too, but such an array does not own its memory.
-    """
-    return array.ndim == 0 and not array.flags.writeable and bool(array.flags.owndata)
 
 
 class Packer:
