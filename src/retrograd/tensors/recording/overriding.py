@@ -215,6 +215,11 @@ def overridden(function: Any, found: list[Any], args: tuple[Any, ...], kwargs: M
     raise refused(function, found, mode)
 
 
+def answers(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
+    """The arguments that handle a call, whatever they stand for."""
+    return overloaded((*args, *kwargs.values())) if local.thread.enabled else []
+
+
 def handled(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, for_modes: bool = False) -> Any:
     """The result that a mode or an argument gives to a call of `function`; UNHANDLED if none of them handles calls.
 
@@ -222,17 +227,12 @@ def handled(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, 
     TypeError if all handlers return NotImplemented.
     """
     thread = local.thread
-    found = overloaded((*args, *kwargs.values())) if thread.enabled and not for_modes else []
+    found = [] if for_modes else answers(args, kwargs)
     if not found and not thread.modes:
         answer = UNHANDLED if thread.casting is None else thread.casting(function, args, kwargs)
         handler = DISPATCH.fallback
         return answer if answer is not UNHANDLED or handler is None else handler(function, args, kwargs)
     return overridden(function, found, args, kwargs, DISPATCH.refused)
-
-
-def answers(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
-    """The arguments that handle a call, whatever they stand for."""
-    return overloaded((*args, *kwargs.values())) if local.thread.enabled else []
 
 
 def answered(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
