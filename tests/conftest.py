@@ -114,7 +114,8 @@ def _sampled(cases: list[pytest.Item]) -> list[pytest.Item]:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Restart the default stream of random numbers, so that each test draws the same numbers in any order of tests.
+    """Restart the default stream of random numbers, and give every warning again, so that each test draws and says the
+    same in any order of tests.
 
     Before the first test of a file, and before every 200th test, what is there between two tests leaves the garbage
     collector's sight: the tests, 40,000 of them, the reports on those that have run, and the syntax trees that some
@@ -123,6 +124,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if missing := needing.absent(*needing.needed(item)):
         pytest.skip(missing)
     retrograd.manual_seed(0)
+    retrograd.set_warn_always(True)
     count, path = item.config.stash.get(_BEFORE, (0, None))
     if count % 200 == 0 or item.path != path:
         gc.collect()

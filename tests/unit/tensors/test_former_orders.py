@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
 
 import pytest
 
 import retrograd as torch
-
-
-@pytest.fixture(autouse=True)
-def _every_warning() -> Iterator[None]:
-    yield
-    torch.set_warn_always(True)                          # as for all tests
 
 
 def test_the_warning_shows_the_former_order_and_todays() -> None:

@@ -22,7 +22,6 @@ def _settings() -> Iterator[None]:
     yield
     torch.set_float32_matmul_precision("highest")
     torch.use_deterministic_algorithms(False)
-    torch.set_warn_always(False)
     torch.set_autocast_dtype("cpu", torch.bfloat16)
     torch.set_autocast_cache_enabled(True)
     INVARIANTS.disable()
