@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.dtypes import F32, F64
+from ..foundations.dtypes import F16, F32, F64
 from ..ops.elementwise.arithmetic import add, div, mul, sub
 from ..ops.framework import Op
 from ..ops.shape import view
@@ -51,7 +51,7 @@ def _operator(op: Op, name: str) -> Callable[[Any, Any], Any]:
     general = getattr(Tensor, name)
 
     def method(self: Any, other: Any) -> Any:
-        if type(other) in NUMBERS and _arrays(op, (self,)):
+        if type(other) in NUMBERS and self._array.dtype is not F16 and _arrays(op, (self,)):
             return over(Interim, op.run(self._array, scalar(other, self._array.dtype)._array))
         arrays = _arrays(op, (self, other))
         return over(Interim, op.run(*arrays)) if arrays else general(self, other)

@@ -268,6 +268,21 @@ def _added(x: Array, combine: np.ufunc, y: Array, z: Array, value: Any, out: Arr
     return np.add(x, combine(scaled, z, out=scaled if whole else ...), out=out)
 
 
+def product_in_half(x: Array, y: Array) -> Any:
+    """x * y in float16, rounded once. One of them is float16, the other a number in float32."""
+    return np.multiply(x, y, out=...).astype(F16)
+
+
+def quotient_in_half(x: Array, y: Array) -> Any:
+    """x / y in float16, rounded once. One of them is float16, the other a number in float32."""
+    return np.divide(x, y, out=...).astype(F16)
+
+
+def rounded_quotient_in_half(x: Array, y: Array, rounding_mode: str) -> Any:
+    """`div_rounded` in float16. One operand is float16, the other a number in float32."""
+    return div_rounded(x.astype(F32), y.astype(F32), rounding_mode).astype(F16)
+
+
 def add_number(x: Array, number: Any) -> Any:
     """x + number, in the dtype of x."""
     return np.add(x, number, out=...)

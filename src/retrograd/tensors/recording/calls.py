@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...foundations.dtypes import DIFFERENTIABLE, F32, F64, RARE, Array
+from ...foundations.dtypes import DIFFERENTIABLE, F16, F32, F64, RARE, Array
 from ...foundations.modes import local
 from ...graph.node import Output, plan_of
 from ...graph.packed import look_after_indices
@@ -22,6 +22,7 @@ from ...kernels.elementwise.parts import in_parts
 from ...kernels.layout import in_common_order
 from ...kernels.narrow import rare_among
 from ...kernels.thresholds import PARTS
+from ...ops.elementwise.arithmetic import IN_HALF
 from ...ops.framework import Op, Save
 from ..state.base import ORDINARY, TensorBase, edge_of, make_view, mark_inference, note_layout, plain
 from ..state.dispatch import DISPATCH, UNHANDLED
@@ -316,7 +317,7 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
 
 def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
     """Any other call: options, several outputs, views, a sequence of tensors, optional tensors that may be None."""
-    kernel, arity, variadic, single = op.kernel, op.arity, op.variadic, op.outputs == ("out",)
+    kernel, arity, variadic, single, in_half = op.kernel, op.arity, op.variadic, op.outputs == ("out",), IN_HALF.get(op)
     order: Literal["C"] | None = "C" if op.layout == "rows" else None
     underived = () if variadic else tuple([i for i in range(arity) if i not in op.uses])
     promote, recordable, ordered = op.domain != "as given", bool(op.steps), single and op.layout == "elementwise"
@@ -342,7 +343,9 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
         arrays = common(op, operands) if promote else [None if x is None else x._array for x in operands]
         try:
             given = (arrays, *args[1:]) if variadic else (*arrays, *args[arity:])
-            if thread.transform is not None or (RARE and not op.view and rare_among(given)):
+            if in_half is not None and arrays[0].dtype is not arrays[1].dtype and F16 in [a.dtype for a in arrays]:
+                out = in_half.run(*given)
+            elif thread.transform is not None or (RARE and not op.view and rare_among(given)):
                 out = op.run(*given)
             elif single:
                 out = np.asarray(thread.run(kernel, *given), order=order)

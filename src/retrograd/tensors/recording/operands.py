@@ -13,6 +13,7 @@ import numpy as np
 from ...foundations.dtypes import (
     BOOL_,
     C_NAMES,
+    F16,
     F32,
     F64,
     FLOATING,
@@ -58,7 +59,7 @@ def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
         if constant is not None:
             return constant
     own = of_scalar(value)
-    if dtype in NARROW and category(own) <= FLOATING:       # `common` rounds the number if the operator asks for this
+    if (dtype is F16 or dtype in NARROW) and category(own) <= FLOATING:     # `common` may round the number
         return scalar(value, F32)
     target = dtype if category(own) <= category(dtype) else result_dtype([(dtype, True)], [value])
     if of_type is None and hasattr(type(value), "as_operand"):               # another number in each run of a plan
@@ -149,6 +150,8 @@ def common(op: Op, operands: Sequence[Any]) -> list[Any]:
     own = dtype
     for a in present:
         if a.dtype is not dtype:
+            if dtype is F16 or a.dtype is F16:
+                return _beside_narrow(op, arrays, present)
             dtype = result_dtype((a.dtype, a.ndim > 0) for a in present)
             own = None
             break
@@ -180,8 +183,8 @@ _KEPT: set[tuple[Op, np.dtype[Any]]] = set()
 def _beside_narrow(op: Op, arrays: list[Any], present: list[Any]) -> list[Any]:
     """The arrays of the operands, in the type that the op computes in; some operand or the default type is narrow.
 
-    Numbers stand in float32 beside such operands. They are rounded to the common type, and so are 0-d tensors, unless
-    the op is a product or the number is a divisor.
+    Here float16 counts as narrow, too. Numbers stand in float32 beside such operands. They are rounded to the common
+    type, and so are 0-d tensors, unless the op is a product or the number is a divisor.
     """
     dtype = result_dtype([(a.dtype, a.ndim > 0) for a in present if not (a.dtype is F32 and is_number(a))])
     if op.domain == "float" and category(dtype) < FLOATING:
@@ -189,12 +192,16 @@ def _beside_narrow(op: Op, arrays: list[Any], present: list[Any]) -> list[Any]:
     elif callable(op.domain):
         dtype = op.domain(dtype, [a.dtype for a in present])
     convert = copied if local.thread.transform is None else cast.run
-    exact = _EXACT.get(op.kernel, ()) if dtype in NARROW else ()
+    exact = _EXACT.get(op.kernel, ()) if dtype is F16 or dtype in NARROW else ()
     if dtype.itemsize == 1 and any([arrays[i].ndim == 0 for i in exact]):
         raise unimplemented(f"{op.name}_cpu_reduced_float", dtype)
-    return [a if a is None or a.dtype is dtype else
-            convert(a, F32 if i in exact and not a.ndim and category(a.dtype) <= FLOATING else dtype)
-            for i, a in enumerate(arrays)]
+    result = []
+    for i, a in enumerate(arrays):
+        if a is not None and a.dtype is not dtype:
+            stays = i in exact and not a.ndim and category(a.dtype) <= FLOATING
+            a = convert(a, F32 if stays else dtype) if not stays or a.dtype is not F32 else a
+        result.append(a)
+    return result
 
 
 # The operands that stay in float32 as 0-d tensors, by the kernel.
