@@ -118,10 +118,21 @@ def test_pickles_of_every_type(dtype: Any, protocol: int) -> None:
 @pytest.mark.parametrize("tensor", [
     torch.arange(6.).view(2, 3).t(), torch.arange(10.)[1::3], torch.ones(1).expand(3, 4), torch.arange(24.).view(
         2, 3, 4).permute(2, 0, 1)[1:]])
-def test_pickles_keep_strides(tensor: Any) -> None:
-    twin = pickled(tensor)
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_pickles_keep_strides(tensor: Any, protocol: int) -> None:
+    twin = pickled(tensor, protocol)
     assert twin.stride() == tensor.stride()
     assert torch.equal(twin, tensor)
+
+
+@pytest.mark.parametrize("tensor", [
+    torch.arange(6.).view(2, 3).t(), torch.ones(1).expand(3)[0], torch.ones(1).expand(1, 1)])
+def test_pickles_of_memory_that_is_read_only_can_be_written_to(tensor: Any) -> None:
+    apart: list[Any] = []
+    small = pickle.dumps(tensor, 5, buffer_callback=apart.append)
+    for twin in (pickled(tensor, 5), pickle.loads(small, buffers=[bytes(each) for each in apart])):
+        twin += 1
+        assert torch.equal(twin, tensor + 1)
 
 
 def test_pickles_keep_what_is_the_tensors_own() -> None:

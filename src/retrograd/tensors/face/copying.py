@@ -97,8 +97,14 @@ def recognized(array: Array) -> Array:
     return array if known is not None and known.dtype in NARROW else checked_array(array)
 
 
+def writable(memory: Array) -> Array:
+    """An array from a pickle, or a copy of it if it is read-only, as it may be from protocol 5 on."""
+    return memory if memory.flags.writeable else memory.copy()
+
+
 def _rebuilt(kind: type[Any], memory: Array, layout: tuple[Any, ...] | None, requires_grad: bool, state: Any) -> Any:
     """A tensor from its pickle. A class derived from Tensor may define `__setstate__` to take the state."""
+    memory = writable(memory)
     array = memory if layout is None else np.ndarray(layout[0], memory.dtype, memory, 0, layout[1])
     array = recognized(array)
     if layout is not None:

@@ -18,6 +18,7 @@ from ...kernels.indexing.indexing import overlaps
 from ...kernels.layout import address, bytes_between, owner_of, window
 from ..recording.public import methods, public
 from ..state.base import TensorBase
+from .copying import writable
 from .storage import SharedBytes, put_behind, shared_bytes, untyped_storage
 
 # The shared memory of this process by its name. A memory that comes back from another process is found here.
@@ -102,6 +103,7 @@ def parts(tensor: Any) -> tuple[Any, ...]:
 
 def from_parts(memory: Any, element: torch_dtype, *layout: Any) -> Array:
     """The array that `parts` describes. Its type is the object that this process compares types with."""
+    memory = memory if isinstance(memory, SharedMemory) else writable(memory)
     if not layout:
         return memory.view(element.dtype)  # type: ignore[no-any-return]  # the elements themselves
     shape, start, strides = layout
