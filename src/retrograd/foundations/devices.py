@@ -47,8 +47,15 @@ class device:
         object.__setattr__(self, "index", number)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"attribute '{name}' of 'torch.device' objects is not writable"
-                             if name in self.__slots__ else f"'torch.device' object has no attribute '{name}'")
+        if name in self.__slots__:
+            raise AttributeError(f"attribute '{name}' of 'torch.device' objects is not writable")
+        try:
+            object.__setattr__(self, name, value)            # raises, in the words of this Python
+        except AttributeError as error:
+            raise AttributeError(str(error).replace("'device'", "'torch.device'")) from None
+
+    def __delattr__(self, name: str) -> None:
+        self.__setattr__(name, None)
 
     def __repr__(self) -> str:
         index = "" if self.index is None else f", index={self.index}"

@@ -340,7 +340,7 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
             for i in underived:
                 if edges[i] is not None:
                     edges = (*edges[:i], None, *edges[i + 1:])
-        arrays = common(op, operands) if promote else [None if x is None else x._array for x in operands]
+        arrays: list[Any] = common(op, operands) if promote else [None if x is None else x._array for x in operands]
         try:
             given = (arrays, *args[1:]) if variadic else (*arrays, *args[arity:])
             if in_half is not None and arrays[0].dtype is not arrays[1].dtype and F16 in [a.dtype for a in arrays]:
