@@ -16,6 +16,9 @@ KINDS = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hi
          "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone")
 _SPEC = re.compile(r"([a-z]+)(?::(0|[1-9]\d*))?\Z")
 
+# It has PyTorch's name of the type, so Python's errors about its attributes are the errors about PyTorch's devices.
+_SLOTTED = type("torch.device", (), {"__slots__": ()})()
+
 
 class device:
     """A place for memory: `device("cpu")`, `device("cuda", 0)`, `device("cuda:0")`.
@@ -49,10 +52,7 @@ class device:
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self.__slots__:
             raise AttributeError(f"attribute '{name}' of 'torch.device' objects is not writable")
-        try:
-            object.__setattr__(self, name, value)            # raises, in the words of this Python
-        except AttributeError as error:
-            raise AttributeError(str(error).replace("'device'", "'torch.device'")) from None
+        setattr(_SLOTTED, name, value)                       # raises
 
     def __delattr__(self, name: str) -> None:
         self.__setattr__(name, None)
