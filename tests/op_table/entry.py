@@ -56,6 +56,8 @@ class Entry:
     no_tangent: str = ""
     # Where PyTorch's forward mode disagrees with finite differences: what is wrong with it.
     wrong_tangent: str = ""
+    # Where PyTorch's forward mode is right on some processors only: what it gives on others.
+    unsteady_tangent: str = ""
 
     def __str__(self) -> str:
         return self.name
