@@ -95,8 +95,8 @@ print(third(torch.tensor(0.)))                       # −cos(0)
 #> tensor(-1.)
 
 # %% [markdown]
-# The Hessian of a million parameters does not fit anywhere. Its product with a vector does. It is the slope of the
-# gradient in one direction: forward over reverse.
+# The Hessian of a million parameters does not fit into any memory. Its product with a vector does. This product is the
+# slope of the gradient in one direction: forward over reverse.
 
 # %%
 def hessian_times(f, x, v):
@@ -107,8 +107,8 @@ print(hessian_times(energy, x, v), func.hessian(energy)(x) @ v)
 #> tensor([  3.,  14., -11.]) tensor([  3.,  14., -11.])
 
 # %% [markdown]
-# `torch.autograd.functional` has the same under older names, for several inputs at once. For each pair of an output and
-# an input there is one matrix.
+# `torch.autograd.functional` has the same functions under older names, also for several inputs. For each pair of an
+# output and an input there is one matrix.
 
 # %%
 functional = torch.autograd.functional

@@ -3,7 +3,7 @@
 #
 # **You will learn** what autograd remembers, how to look at it, and in which order a backward pass visits it.
 #
-# This page needs only the first one, [Autograd in ten minutes](ten_minutes.py).
+# Before this page, read only [Autograd in ten minutes](ten_minutes.py).
 
 # %%
 import retrograd as torch
@@ -11,8 +11,8 @@ import retrograd as torch
 # %% [markdown]
 # ## Nodes and edges
 #
-# Each operation leaves a *node* behind: its `grad_fn`. A node knows two things. It has the rule that finds the
-# gradients of its inputs, with the numbers which that rule needs. And it has *edges* to the nodes of its inputs.
+# Each operation leaves a *node* behind: the `grad_fn` of its result. A node knows two things. It has a rule that finds
+# the gradients of its inputs, and the numbers that the rule needs. And it has *edges* to the nodes of its inputs.
 
 # %%
 a = torch.tensor([2.], requires_grad=True)
@@ -27,9 +27,9 @@ for tensor in (d, c, b, a):
 #> None
 
 # %% [markdown]
-# `next_functions` lists the edges. Each edge is a node and a number: which of the outputs of that node it means. The 3
-# is a constant, so its edge is `(None, 0)`. The leaf `a` has no `grad_fn`, but its gradient must go somewhere: the
-# edge leads to an `AccumulateGrad`, which adds to `a.grad`.
+# `next_functions` lists the edges. Each edge is a pair: a node, and the index of one of the outputs of this node. The 3
+# is a constant, so its edge is `(None, 0)`. The leaf `a` has no `grad_fn`, but its gradient must go somewhere: the edge
+# leads to an `AccumulateGrad`, which adds to `a.grad`.
 
 # %%
 node = d.grad_fn
@@ -43,8 +43,8 @@ while node is not None:
 #> torch::autograd::AccumulateGrad     []
 
 # %% [markdown]
-# So the tensors hold the nodes, and nodes hold nodes. The edges point from the result to what it was computed from, and
-# never back. Such a thing is a *directed acyclic graph*.
+# So tensors hold nodes, and nodes hold nodes. The edges point from a result to the values that it was computed from,
+# and never back. Such a structure is a *directed acyclic graph*.
 #
 # ## A graph is rarely a chain
 #
@@ -99,8 +99,8 @@ with torch.no_grad():
 #> tensor([  8.1548,  29.5562, 100.4277])
 
 # %% [markdown]
-# Hooks let us watch the real walk. A hook on a node runs when the node has done its work. (More of this on the page
-# about [hooks](hooks.py).)
+# Hooks let us watch the real walk. A hook on a node runs when the node has done its work. ([Hooks](hooks.py) have a
+# page of their own.)
 
 # %%
 def all_nodes(node, found=None):
@@ -174,10 +174,10 @@ print(x.grad)
 #> tensor([  6.,  36., 114.])
 
 # %% [markdown]
-# Often there is no need: `(near + far).backward()` walks once and does the same.
+# Often you do not need `retain_graph`: `(near + far).backward()` walks once and gives the same gradients.
 #
-# And the next forward pass makes a *new* graph. Nothing of the old one is left in it. That is why `if` and `while`
-# work, and why a loss that you keep in a list keeps its whole graph alive (see [memory](memory.py)).
+# The next forward pass makes a *new* graph, with nothing of the old graph in it. So `if` and `while` just work. But if
+# you keep a loss in a list, it keeps its whole graph alive ([memory and checkpoints](memory.py)).
 #
 # ## Cutting the graph
 #

@@ -60,8 +60,8 @@ print(weight.detach(), weight.grad)
 # %% [markdown]
 # ## On a node
 #
-# A node of the graph has hooks, too. A *prehook* sees what arrives. A *hook* sees what was computed, and what had
-# arrived. Use it if you mean an operation, not a tensor.
+# A node of the graph has hooks, too. A *prehook* sees the gradients that arrive. A *hook* sees the gradients that the
+# node computed, and those that had arrived. Use these hooks if you mean an operation, not a tensor.
 
 # %%
 x = torch.tensor([0.25, 4.], requires_grad=True)
@@ -75,8 +75,8 @@ y.sum().backward()
 # %% [markdown]
 # ## On a module
 #
-# Modules call hooks around their forward pass and their backward pass. With these you look into a network without
-# changing it. Here we ask a network of ten layers how large its gradients are.
+# Modules call hooks around their forward pass and their backward pass. With such hooks you can look into a network
+# without changing it. Here we ask a network of ten layers how large its gradients are.
 
 # %%
 def deep(activation):
@@ -123,8 +123,8 @@ with skip_without("matplotlib"):
 #
 # ## A layer with cut connections
 #
-# Some weights should stay at zero for good. It is not enough to set them to zero: the next step moves them. A hook
-# takes their gradients away.
+# Some weights should stay at zero for good. It is not enough to set these weights to zero: the next step moves them. A
+# hook takes their gradients away.
 
 # %%
 def cut(layer, keep):
@@ -169,9 +169,9 @@ print(y.grad, x.grad)
 # %% [markdown]
 # ## On saved values
 #
-# There is one more place to stand: where the graph keeps a value, and where the backward pass takes it out again.
-# `saved_tensors_hooks` gets both. So values can be stored smaller, or on a disk. The page about [memory](memory.py)
-# does this.
+# One more pair of hooks runs where the graph keeps a value, and where the backward pass takes the value out again:
+# `saved_tensors_hooks`. With these hooks, you can store values smaller, or on a disk. The page
+# [Memory and checkpoints](memory.py) shows how.
 #
 # ## Exercise
 #

@@ -27,8 +27,8 @@ except RuntimeError as error:
 #>     operation: [torch.FloatTensor [2]], which is output 0 of Exp, is at version 1
 
 # %% [markdown]
-# Without this error, the gradient would be eˣ + 1: a wrong number that nobody notices. Autograd counts the writes of
-# each memory. The count is called the *version*. The node knows the version of what it saved, and compares.
+# Without this error, the gradient would be eˣ + 1: a wrong number that nobody notices. Autograd counts the writes to
+# each memory. The count is called the *version*. The node knows which version it saved, and compares the two versions.
 
 # %%
 y = x.exp()
@@ -42,7 +42,7 @@ print(y._version)
 # %% [markdown]
 # ## Not every write is wrong
 #
-# It depends on what the rule needs. The rule of a product by 2 needs the 2, not the result:
+# A write is wrong only if a rule needs the old numbers. The rule of `x * 2` needs the 2, not the result:
 
 # %%
 y = x * 2
@@ -131,8 +131,8 @@ print(names(first.grad_fn))
 #> AsStridedBackward0 → CopySlices → MulBackward0 → AccumulateGrad
 
 # %% [markdown]
-# The write gave the *base* a new history, and the view is now a piece of the new base. The page
-# [What happens when a tensor is written in place](../inplace.md) tells the whole story, with a picture of each step.
+# The write gave the *base* a new history, and the view is now a piece of the new base. [What happens when a tensor is
+# written in place](../inplace.md) tells the whole story, with a picture of each step.
 #
 # ## Filling a buffer
 #
@@ -151,9 +151,9 @@ print(t.grad)               # 1 + 2t + 3t² + 4t³ at t = 2
 #> tensor(49.)
 
 # %% [markdown]
-# Why the `clone()`? The product keeps `buffer[i - 1]`, a view, and the next turn writes to the same memory. The version
-# belongs to the memory, so autograd would refuse, although the write is elsewhere. The usual way is a list, and
-# `torch.stack` at the end. It is faster, too.
+# Why the `clone()`? Without it, the product keeps `buffer[i - 1]`, which is a view of the buffer, and the next turn
+# writes to the buffer. The version belongs to the whole memory. So autograd would raise an error, although the write
+# goes to another element. The usual way is a list, and `torch.stack` at the end, which is also faster.
 
 # %%
 t.grad = None
@@ -181,8 +181,8 @@ except RuntimeError as error:
 # %% [markdown]
 # ## Writes that autograd does not see
 #
-# `detach()` shares the memory and the version. So a write through it is noticed. `.data` shares the memory and hides
-# the write: the gradient is silently wrong. Do not use `.data`.
+# `detach()` shares the memory and the version. So autograd notices a write through `detach()`. `.data` shares the
+# memory and hides the write: the gradient is silently wrong. Do not use `.data`.
 
 # %%
 x = torch.tensor([1., 2.], requires_grad=True)

@@ -12,8 +12,8 @@ nn = torch.nn
 # ## What is kept
 #
 # A rule needs numbers from the forward pass. So a node keeps them until the backward pass has used them. How many bytes
-# is that? Autograd tells you through `saved_tensors_hooks`: the first function gets each value that is kept, the second
-# one gives it back when the pass needs it.
+# is that? Autograd tells you through `saved_tensors_hooks`: the first function gets each value that is kept. The second
+# function gives the value back when the pass needs it.
 
 # %%
 def bytes_kept(function, *args):
@@ -83,8 +83,8 @@ with torch.no_grad():
 # %% [markdown]
 # ## Way 2: checkpoints
 #
-# A checkpoint keeps only the *input* of a part of the model. When the backward pass comes to this part, it runs it
-# again and so gets the values back. You pay one more forward pass, and keep much less.
+# A checkpoint keeps only the *input* of a part of the model. When the backward pass comes to this part, the
+# checkpoint runs the part again, and so gets the values back. You pay one more forward pass, and keep much less.
 
 # %%
 checkpoint = torch.utils.checkpoint.checkpoint

@@ -9,8 +9,8 @@ import retrograd as torch
 # %% [markdown]
 # ## One nan, and everything is lost
 #
-# `nan` means "not a number": the answer to 0/0, or to ∞ − ∞. Whatever is computed with it is `nan`, too. After one step
-# of training, all parameters are `nan`, and you can no longer see where it began.
+# `nan` means "not a number": the answer to 0/0, or to ∞ − ∞. Almost every result that is computed with a `nan` is
+# `nan`, too. After one step of training, all parameters are `nan`, and you can no longer see where the first came from.
 
 # %%
 inf = torch.tensor(float("inf"))

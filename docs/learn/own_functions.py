@@ -41,10 +41,10 @@ print(x.grad)
 #> tensor([-1.5000,  0.3750,  6.0000])
 
 # %% [markdown]
-# The chain rule stands in one place: `g *`. `g` says how the loss depends on the result. Times the derivative, it says
+# The chain rule stands in one place: `g *`. `g` says how the loss depends on the result. `g` times the derivative says
 # how the loss depends on the input.
 #
-# It trains like any other function. This fits a + b P₃(c + dx) to a sine:
+# You can train with this function as with any other. This program fits a + b P₃(c + dx) to a sine:
 
 # %%
 x = torch.linspace(-math.pi, math.pi, 2000)
@@ -97,8 +97,8 @@ except RuntimeError as error:
 # ## Several inputs, and inputs that are no tensors
 #
 # `backward` returns one gradient for each argument of `forward`, in the same order. An argument that is no tensor gets
-# None. `ctx.needs_input_grad` says which gradients are wanted at all, so that you can save work: that of `rows` is not
-# wanted here, and that of a bias that is None is not, either.
+# None. `ctx.needs_input_grad` says which gradients are wanted at all, so that you can save work: here nobody wants the
+# gradient of `rows`. If the bias is None, nobody wants its gradient, either.
 
 # %%
 class Affine(torch.autograd.Function):
@@ -132,12 +132,12 @@ print(torch.autograd.gradcheck(Affine.apply, (rows, weight, None, 2.5)))
 #
 # - Save inputs and outputs by `save_for_backward`, not as attributes. Then autograd notices if a program writes to
 #   them.
-# - The `g` that you get belongs to its owner. Clone it before you write to it: a ReLU would say `g = g.clone()` and
-#   then `g[x < 0] = 0`.
+# - Do not write over the `g` that you get: others may use the same tensor. Write to a clone. For a ReLU, that would be
+#   `g = g.clone()` and then `g[x < 0] = 0`.
 #
 # ## Code that autograd cannot see
 #
-# Inside of `forward` nothing is recorded. So it may leave tensors altogether, for example for NumPy:
+# Inside of `forward` nothing is recorded. So `forward` may compute without tensors, for example with NumPy:
 
 # %%
 class Interpolate(torch.autograd.Function):
@@ -166,8 +166,8 @@ print(at.grad)
 # ## An operator in one statement
 #
 # A `Function` has one derivative, for reverse mode. Forward mode and `vmap` need more methods (`jvp`, `vmap`). With
-# `retrograd.op` you write a kernel on NumPy arrays and one rule, and have all of them. The names of the parameters of
-# the rule say what it needs: `x` the input, `out` the result.
+# `retrograd.op` you write a kernel on NumPy arrays and one rule. Forward mode, second derivatives and `vmap` follow
+# from the rule. The names of its parameters say what the rule needs: `x` is the input, and `out` is the result.
 
 # %% tags=["retrograd"]
 from retrograd import op

@@ -79,8 +79,8 @@ agree("by a", by_hand, by_a)
 #> by a: True
 
 # %% [markdown]
-# Nothing by hand is there to compare the other two gradients with. Differences decide: move one weight a little, and
-# see how the loss changes. `gradcheck` does this for every weight.
+# For the other two gradients there is no formula to compare with. Finite differences decide: move one weight a little,
+# and see how the loss changes. `gradcheck` does this for every weight.
 
 # %%
 print("by all weights:", torch.autograd.gradcheck(loss_of, net))
@@ -179,7 +179,7 @@ agree("log det", torch.vmap(logdet_of_paper, (0, None))(points, uu),
 #> log det: True
 
 # %% [markdown]
-# To train the flow, one needs the gradient of the log-determinant by u. By hand it is ψ / (1 + u·ψ). Autograd may take
+# To train the flow, you need the gradient of the log-determinant by u. By hand it is ψ / (1 + u·ψ). Autograd may take
 # the short way through the paper's formula, or the long way through the Jacobian and its determinant. All three agree.
 
 # %%

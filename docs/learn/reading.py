@@ -18,10 +18,10 @@
 # - `Pass`, `give` and `run` in `graph/engine.py`: the backward pass
 # - `run_backward` and `accumulate` in `tensors/recording/gradients.py`: from `backward()` to `.grad`
 #
-# Paths are relative to `src/retrograd`. Four more files are for what that program does not do. `graph/fit.py` has
-# `fit`, which brings a gradient into the shape of its input. `tensors/recording/inplace.py` has `over` and
-# `CopySlices`, for writes in place. `graph/hooks.py` has `Hooks`, and `autograd/function.py` has `Function`, for
-# functions of your own.
+# Paths are relative to `src/retrograd`. Four more files are worth reading, although the program of the tour does not
+# enter them. `graph/fit.py` has `fit`, which brings a gradient into the shape of its input.
+# `tensors/recording/inplace.py` has `over` and `CopySlices`, for writes in place. `graph/hooks.py` has `Hooks`, and
+# `autograd/function.py` has `Function`, for functions of your own.
 #
 # ## The source on your disk
 #
@@ -122,8 +122,9 @@ visited(loss.backward)
 #> graph/ownership.py: hold, count, _memory_alone
 
 # %% [markdown]
-# `<lambda>` is a rule: that of `sum` or of `mul`. This is the whole engine at work. Read these functions, and nothing
-# else, and you know how a gradient is made. The table in the tour is made in the same way.
+# Each `<lambda>` is a rule: the first is the rule of `sum`, the second the rule of `mul`. This is the whole engine at
+# work. If you read these functions, and nothing else, you know how a gradient is made. The table in the tour is made in
+# the same way.
 #
 # ## Questions to read by
 #

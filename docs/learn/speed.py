@@ -3,7 +3,8 @@
 #
 # **You will learn** where the time of a program goes, what makes it faster, and how to let `torch.compile` do the rest.
 #
-# The times on this page are those of the machine that built it. So only pictures show them. Measure on yours.
+# Times differ from machine to machine. So this page shows times only in pictures, from the machine that built the page.
+# Measure on your machine.
 
 # %%
 import time
@@ -83,8 +84,8 @@ print(torch.allclose(slow, fast), nodes(slow), nodes(fast))
 #> True 401 3
 
 # %% [markdown]
-# If you cannot see how to write it without the loop, `vmap` can: write the function for one sample, and let it do the
-# batch ([derivatives](derivatives.py)).
+# If you cannot see how to write a function without the loop, write the function for one sample: `vmap` makes a function
+# of the batch ([Jacobians, Hessians, forward mode and vmap](derivatives.py)).
 #
 # ## Ask the profiler
 #
@@ -112,7 +113,7 @@ for row in sorted(profile.key_averages(), key=lambda row: row.key):
 # |---|---|
 # | `with torch.no_grad():` when you measure or predict | no nodes |
 # | `optimizer.zero_grad()` as it is: it sets gradients to None | nothing is filled with zeros |
-# | `loss.item()` only now and then | on a device it waits; in a compiled function it ends the trace |
+# | `loss.item()` only now and then | on a GPU, with PyTorch, the program waits for the number |
 # | `float32`, not `float64` | half of the bytes |
 # | `x.add_(y)` where it is allowed | no new array |
 # | `OPENBLAS_NUM_THREADS=1` for small networks | threads wait for each other |
@@ -188,8 +189,8 @@ for line in plan.splitlines()[2:]:
 #>   return v9
 
 # %% [markdown]
-# A function that looks at its numbers (`if x.sum() > 0`) cannot be planned. It runs as it is, and a warning says which
-# line it was.
+# If a function branches on its numbers (`if x.sum() > 0`), each way gets a plan. If a function prints its numbers, no
+# plan can do the same: the function runs as it is, and a warning names the line.
 #
 # ## Exercise
 #

@@ -22,8 +22,8 @@ print(y)
 #> tensor(15., grad_fn=<AddBackward0>)
 
 # %% [markdown]
-# `y` is 15, and it has something that ordinary numbers lack: a `grad_fn`. This is the memory of the operation that made
-# `y`. Now ask for the slope:
+# `y` is 15, and it has something that ordinary numbers lack: a `grad_fn`. The `grad_fn` remembers the operation that
+# made `y`. Now ask for the slope:
 
 # %%
 y.backward()
@@ -31,8 +31,8 @@ print(x.grad)
 #> tensor(8.)
 
 # %% [markdown]
-# The derivative of x² + 2x is 2x + 2. At x = 3, this is 8. The word *gradient* is a name for such slopes, one for each
-# input.
+# The derivative of x² + 2x is 2x + 2. At x = 3, this is 8. If there are several inputs, there is one slope for each
+# input. Together these slopes are called the *gradient*.
 #
 # ## Many numbers at once
 #
@@ -97,8 +97,8 @@ print(square.grad, x.grad)
 #> tensor([3., 3.]) tensor([ 6., 12.])
 
 # %% [markdown]
-# A common mistake follows from this. An operation after `requires_grad=True` makes another tensor, and that one is no
-# leaf:
+# A common mistake follows from this. An operation after `requires_grad=True` makes another tensor, and this tensor is
+# no leaf:
 
 # %%
 wrong = torch.randn(3, requires_grad=True) * 2
@@ -109,7 +109,7 @@ print(wrong.is_leaf, right.is_leaf)
 # %% [markdown]
 # ## Gradients add up
 #
-# A second backward pass *adds* to `.grad`. That is useful if a value is used in two places, and surprising otherwise.
+# A second backward pass *adds* to `.grad`. This is useful if a value is used in two places, and surprising otherwise.
 # Set the gradient back to None before the next pass.
 
 # %%
@@ -143,8 +143,8 @@ except RuntimeError as problem:
 #> grad can be implicitly created only for scalar outputs
 
 # %% [markdown]
-# You say how much each number counts: a vector of weights, of the same shape. With ones, you get the gradient of the
-# sum. (With a 1 at one place and zeros elsewhere, you get the gradient of that one number.)
+# So you must say how much each number counts: pass a vector of weights, of the same shape. If all weights are 1, you
+# get the gradient of the sum. If one weight is 1 and all others are 0, you get the gradient of that single number.
 
 # %%
 error.backward(gradient=torch.tensor([1., 1.]))
@@ -174,9 +174,9 @@ print(doublings, x.grad)
 #> 9 tensor([512.0000,  51.2000,   5.1200])
 
 # %% [markdown]
-# ## Not everything needs a memory
+# ## When you need no gradient
 #
-# Remembering costs time and space. There are four ways to go without:
+# Autograd needs time and memory to remember operations. There are four ways to switch this off:
 
 # %%
 x = torch.ones(2, requires_grad=True)
@@ -200,8 +200,8 @@ print((2 * x).requires_grad)
 #> True
 
 # %% [markdown]
-# Inside of `no_grad`, `enable_grad` switches recording on again. And NumPy asks you to be explicit: a tensor with a
-# history must be detached before it becomes an array.
+# Inside of `no_grad`, `enable_grad` switches recording on again. For NumPy you must be explicit: detach a tensor with a
+# history before you make an array of it.
 
 # %%
 with torch.no_grad():

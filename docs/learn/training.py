@@ -28,7 +28,7 @@ a, b, c, d = (torch.randn((), requires_grad=True) for _ in range(4))
 # 1. **Forward**: compute a prediction, and one number that says how wrong it is: the *loss*.
 # 2. **Backward**: find the slope of the loss for each parameter.
 # 3. **Update**: move each parameter a little against its slope.
-# 4. **Forget** the gradients, because the next ones would be added to them.
+# 4. **Forget** the gradients, because the next gradients would be added to them.
 
 # %%
 def predict():
@@ -92,8 +92,8 @@ b.grad = None
 #
 # ## The same with modules
 #
-# A *module* holds parameters and computes with them. Its parameters require gradients without your saying so. The
-# powers of x are three inputs here, so one linear layer is the cubic.
+# A *module* holds parameters and computes with them. Its parameters require gradients by themselves. Here the inputs
+# are three powers of x, so one linear layer is the cubic.
 
 # %%
 torch.manual_seed(0)
@@ -193,7 +193,8 @@ print(tiny.layer1.weight.grad is None, tiny.layer2.weight.grad is None)
 # ## Training and measuring
 #
 # Some layers do one thing in training and another in use: dropout, batch normalization. `model.train()` and
-# `model.eval()` switch. Grad mode is another switch: `no_grad` saves the graph. A measurement usually wants both.
+# `model.eval()` switch between the two. Grad mode is another switch: under `no_grad`, no graph is made. To measure a
+# model, you usually want both `eval()` and `no_grad`.
 
 # %%
 drop = torch.nn.Dropout(0.5)

@@ -45,8 +45,8 @@ def gradcheck(func: Callable, inputs: Any, *, eps: float = 1e-6, atol: float = 1
     backward passes may differ by `nondet_tol`. `check_undefined_grad` also runs backward with absent cotangents.
     `check_forward_ad` also compares tangents with the differences, and `check_batched_forward_grad` batches of them.
     `fast_mode` compares one random projection instead of every element. Autograd gives every gradient the dtype of its
-    input, so `check_grad_dtypes` finds nothing. `masked` is for sparse tensors. An error begins with PyTorch's words.
-    Then come the element that differs most, both numbers, and the op that also fails alone, with its line.
+    input, so `check_grad_dtypes` finds nothing. `masked` is for sparse tensors. The notes of an error name the element
+    that differs most, both numbers, and the op that also fails alone, with its line.
 
     >>> import retrograd as torch
     >>> x = torch.tensor([1., 2.], dtype=torch.float64, requires_grad=True)

@@ -49,9 +49,10 @@ class Installed:
 
 
 def as_torch() -> Installed:
-    """Let ``import torch`` mean retrograd in this interpreter, and in all that multiprocessing starts from now on.
+    """Let `import torch` mean retrograd in this interpreter, and in all that multiprocessing starts from now on.
 
-    Call this before anything imports torch.
+    Call this before anything imports torch. `undo()` of the result ends it, and so does the end of a `with` block
+    around it. Raises RuntimeError if another torch has been imported already.
     """
     if any(isinstance(finder, _Finder) for finder in sys.meta_path):
         return Installed(None)  # whoever installed the finder removes it

@@ -41,14 +41,16 @@ def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False,
 
     The first call traces the function: it may contain a whole training step. Later calls run the trace without the
     function's own Python, as long as everything that the function can reach is as it was; otherwise it is traced
-    again. A function that looks at numbers runs as it is, after a warning that names the line; with `fullgraph` it
-    raises RuntimeError. `compile.explain` shows what is made of a call. Of a module, the result is an
-    `OptimizedModule`. The backends "numpy" and "llvm" say
-    what runs the plan; by default it is machine code if the package `llvmlite` is installed. The first two or
-    three shapes are traced; then one plan serves all sizes, if the traces show how the program depends on them. With
-    `dynamic=True`, this plan follows from the first two traces, and with `dynamic=False` each shape is traced by
-    itself. With a higher `recompile_limit`, more than eight traces are kept. `mode` and `options` change nothing.
-    Raises RuntimeError if `mode` and `options` are both given, or if the mode or the backend is not one of PyTorch's.
+    again. The function may branch on numbers of tensors, and may return them. If it does anything else with numbers,
+    such as to print them, it runs as it is, and a warning names the line; with `fullgraph` it raises RuntimeError.
+    `compile.explain` shows what is made of a call. For a module, the result is an `OptimizedModule`.
+
+    The backend says what runs the plan: NumPy ("numpy") or machine code ("llvm"). By default it is machine code if the
+    package `llvmlite` is installed. The first two or three shapes are traced; then one plan serves all sizes, if the
+    traces show how the program depends on the sizes. With `dynamic=True`, this plan follows from the first two traces,
+    and with `dynamic=False` each shape is traced by itself. With a higher `recompile_limit`, more than eight traces are
+    kept. `mode` and `options` change nothing. Raises RuntimeError if `mode` and `options` are both given, or if the
+    mode or the backend is not one of PyTorch's.
 
     >>> import retrograd as torch
     >>> @torch.compile

@@ -237,12 +237,12 @@ class Tensor(Methods):
 
     @public()
     def retain_grad(self) -> None:
-        """Keep the gradient of this non-leaf in `.grad` too. For a leaf it does nothing."""
+        """Keep the gradient of this non-leaf in `.grad`, too. For a leaf, the call does nothing."""
         retain(self)
 
     @public()
     def register_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook(grad)` whenever the gradient of this tensor is computed. The hook's result replaces the gradient.
+        """Call `hook(grad)` with each gradient of this tensor. If the hook returns a tensor, it replaces the gradient.
 
         Raises RuntimeError if the tensor requires no grad. The `remove()` of the returned handle removes the hook.
         """
