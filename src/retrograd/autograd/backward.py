@@ -149,7 +149,8 @@ def _batched(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[
         if isinstance(root, GradientEdge) and shape[1:] != value.shape:
             raise noted(
                 RuntimeError("Batched grads are not supported with GradientEdge"),
-                "backward#batches-for-gradient-edge", instead="give the tensor")
+                "backward#batches-for-gradient-edge",
+                given=f"a gradient of shape {list(shape)} for an edge whose gradients have the shape {list(value.shape)}")
         sizes.append(_batch_size(shape, value.shape, i))
     if len({*sizes}) > 1:
         raise noted(

@@ -224,7 +224,8 @@ class Segment(Run):
             run.run()
             made[self] = run
         if kept.index not in run.values:
-            raise run.error(_TWICE, "checkpoints#unpacked-twice")
+            raise run.error(_TWICE, "checkpoints#unpacked-twice",
+                            remedy="read ctx.saved_tensors once, and keep what it returns")
         return run.values.pop(kept.index)
 
 
@@ -292,9 +293,9 @@ class Recomputation(Run):
         name, more = ("forward run", before) if len(before) > len(now) else ("recomputation", now)
         return f"from position {i} on: only the {name} saved one, by {Saved(*more[i]).by()}"
 
-    def error(self, sentence: str, entry: str, details: str = "") -> CheckpointError:
+    def error(self, sentence: str, entry: str, details: str = "", remedy: str = _REMEDY) -> CheckpointError:
         """The error for a mismatch. In debug mode it lists all recorded operations."""
-        error = noted(CheckpointError(sentence), entry, differ=details, instead=_REMEDY)
+        error = noted(CheckpointError(sentence), entry, differ=details, instead=remedy)
         if self.log is None:
             return error
         logs = ["\n  ".join(log or ()) for log in (self.segment.log, self.log)]

@@ -339,7 +339,7 @@ class NotDifferentiable(OtherNode):
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
         raise noted(
             RuntimeError("derivative for set_ is not implemented"), "in-place#no-derivative-of-set",
-            instead="assign to `.data`, or write with copy_()")
+            instead="write with copy_(), so that the former numbers get a gradient of 0")
 
 
 NotDifferentiable.__name__ = "NotImplemented"

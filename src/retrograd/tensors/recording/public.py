@@ -258,7 +258,8 @@ class _PublicProperty(property):
                 set_(tensor, value)
 
         asked.body, assigned.body = get, set_  # type: ignore[attr-defined]
-        super().__init__(asked, None if set_ is None else assigned, fdel, doc or get.__doc__)
+        super().__init__(asked, None if set_ is None else assigned, fdel)
+        self.__doc__ = doc or get.__doc__                    # Python 3.11 would show the text of this class
 
     def __set_name__(self, owner: type, name: str) -> None:
         """Without a setter, refuse to assign and to delete in PyTorch's words. Python's own would name this class."""
@@ -266,7 +267,9 @@ class _PublicProperty(property):
             def refused(tensor: TensorBase, *value: Any) -> None:
                 raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
 
-            super().__init__(self.fget, refused, refused, self.__doc__)
+            text = self.__doc__
+            super().__init__(self.fget, refused, refused)
+            self.__doc__ = text
 
 
 if TYPE_CHECKING:
