@@ -64,6 +64,15 @@ def test_activations(name: str, dtype: str) -> None:
 
 
 @np.errstate(all="ignore")
+@pytest.mark.parametrize("alpha", [0.0, -0.0, math.nan])
+def test_options_that_compare_in_their_own_way(alpha: float) -> None:
+    x = numbers((40, 1000), "f")
+    plain, served, _ = both(activations.elu, x, alpha, 1.0, 1.0)
+    np.testing.assert_array_equal(plain[0], served[0])
+    np.testing.assert_array_equal(np.signbit(plain[0]), np.signbit(served[0]))
+
+
+@np.errstate(all="ignore")
 def test_options_that_are_the_numbers_that_stand_for_sizes() -> None:
     x, g = numbers((300, 130), "f"), numbers((300, 130), "f", 1)
     channels = x.reshape(10, 30, 130)
