@@ -201,6 +201,30 @@ def test_an_interrupted_call_leaves_numpy_serving(fresh: Path, monkeypatch: pyte
     assert len(found) == 1
 
 
+@pytest.mark.parametrize("error", [RuntimeError("can't start new thread"), KeyboardInterrupt()])
+def test_a_thread_that_does_not_start_leaves_numpy_serving(
+        error: BaseException, fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    x, tried = rows(), list[Any]()
+
+    def start(self: threading.Thread) -> None:
+        tried.append(self)
+        raise error
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    for count in (1, 2):
+        with noted() as found:
+            if isinstance(error, RuntimeError):
+                torch.testing.assert_close(torch.softmax(x, 1).sum(1), torch.ones(300))
+            else:
+                with pytest.raises(KeyboardInterrupt):
+                    torch.softmax(x, 1)
+        assert (found, len(tried)) == ([], count)
+    monkeypatch.undo()
+    with noted() as found:
+        torch.softmax(x, 1)
+    assert len(found) == 1
+
+
 def test_an_error_of_the_compiler_leaves_numpy_serving(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*args: Any) -> Any:
         raise OSError("no LLVM today")
