@@ -98,6 +98,18 @@ def test_another_version_has_other_files(fresh: Path, monkeypatch: pytest.Monkey
     assert len([*fresh.iterdir()]) == 2
 
 
+def test_another_c_library_has_other_files(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = rows().double()
+    torch.expm1(x)
+    monkeypatch.setattr(store, "library", lambda: "glibc 2.28, which has fewer vector functions")
+    store._made_by.cache_clear()
+    serving._Making.known.clear()
+    torch.expm1(x)
+    monkeypatch.undo()
+    store._made_by.cache_clear()
+    assert len([*fresh.iterdir()]) == 2
+
+
 def test_a_folder_that_cannot_be_written_keeps_nothing(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (fresh / "file").write_text("")
     for place in (str(fresh / "file" / "below"), ""):
