@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from needing import absent, needs
+from retrograd.compilation.native import machine
 from retrograd.compilation.native.host import host
 from retrograd.compilation.native.machine import Builder, Native, Placed, build
 from retrograd.compilation.native.products import Product
@@ -220,6 +221,22 @@ def test_small_and_large_loops_mix_and_the_table_may_change() -> None:
         np.testing.assert_array_equal(arrays[3], np.full(5, 8 * start * start, F32))
     with pytest.raises(ValueError, match="a table of 4 addresses"):
         native(np.zeros(3, np.uintp))
+
+
+def test_a_call_after_an_interrupted_one_runs_each_loop_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(source: str, thorough: bool) -> Any:
+        raise KeyboardInterrupt
+
+    own = unit((5,), F32)
+    loop = Loop((5,), (own,), (Step(arithmetic.add, (Ref(0), Ref(0)), F32),), (Output(1, own),), ())
+    native, x = build([Placed(loop, (0, 0))], 1), np.ones(5, F32)
+    table = np.array([x.ctypes.data], np.uintp)
+    monkeypatch.setattr(machine, "compiled", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        native(table)
+    monkeypatch.undo()
+    native(table)
+    np.testing.assert_array_equal(x, np.full(5, 2, F32))
 
 
 def test_the_texts_are_there_on_request() -> None:
