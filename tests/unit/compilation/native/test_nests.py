@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from needing import absent, needs
-from retrograd.compilation.native import machine
+from retrograd.compilation.native import machine, writing
 from retrograd.compilation.native.host import host
 from retrograd.compilation.native.machine import Builder, Native, Placed, build
 from retrograd.compilation.native.products import Product
@@ -138,6 +138,13 @@ def test_any_loop_gives_what_numpy_gives(seed: int) -> None:
         np.testing.assert_array_equal(found, wanted, err_msg=str(output))
 
 
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("seed", range(60))
+def test_sums_over_some_rows_at_a_time(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "_ADDED", 1 + seed % 2)
+    test_any_loop_gives_what_numpy_gives(seed)
+
+
 def unit(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Operand:
     return Operand(dtype, np.empty(shape, dtype).strides)
 
@@ -179,6 +186,16 @@ def test_a_sum_of_many_numbers_keeps_its_digits() -> None:
     native(np.array([x.ctypes.data, total.ctypes.data], np.uintp))
     exact = float(np.sum(x, dtype=F64))
     assert abs(float(total) - exact) / exact < 40 * np.finfo(F32).eps
+
+
+@pytest.mark.parametrize("shape", [(1_200_000, 2), (300_001, 5), (40_000, 33), (3, 150_000, 2), (2000, 400)], ids=str)
+def test_sums_of_columns_keep_their_digits(shape: tuple[int, ...]) -> None:
+    x, dim = np.random.default_rng(0).random(shape, F32), len(shape) - 2
+    sums = np.empty([n for i, n in enumerate(shape) if i != dim], F32)
+    loop = Loop(shape, (unit(shape, F32),), (Step(arithmetic.positive, (Ref(0),), F32),), (), (
+        Reduction("sum", 1, (dim,), F32),))
+    build([Placed(loop, (0, 1))], 2)(np.array([x.ctypes.data, sums.ctypes.data], np.uintp))
+    np.testing.assert_allclose(sums, np.sum(x, dim, F64), rtol=16 * np.finfo(F32).eps)
 
 
 def test_reductions_see_nan_and_begin_with_a_positive_zero() -> None:
