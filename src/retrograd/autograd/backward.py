@@ -150,7 +150,7 @@ def _batched(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[
             raise noted(
                 RuntimeError("Batched grads are not supported with GradientEdge"),
                 "backward#batches-for-gradient-edge",
-                given=f"a gradient of shape {list(shape)} for an edge whose gradients have the shape {list(value.shape)}")
+                given=f"a gradient of shape {list(shape)} for an edge of shape {list(value.shape)}")
         sizes.append(_batch_size(shape, value.shape, i))
     if len({*sizes}) > 1:
         raise noted(

@@ -51,6 +51,8 @@ def elementwise(*args: Any) -> Seen | None:
         return None
     for arg in args:
         if type(arg) is not np.ndarray:
+            if type(arg) is float and (arg != arg or (not arg and math.copysign(1.0, arg) < 0)):
+                return None                                 # as keys, -0.0 would be 0.0, and a nan no other nan
             given.append(arg)
             continue
         number = not any(arg.strides)

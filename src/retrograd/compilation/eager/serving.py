@@ -29,7 +29,7 @@ _MOST = 512
 class _Making:
     """The calls whose machine code is to be made, and the thread that makes it."""
 
-    lock = threading.Lock()
+    lock = threading.RLock()                               # a handler of a signal may call kernels, too
     busy = threading.RLock()                               # held while something is made, or the process is forked
     waiting: ClassVar[deque[tuple[Any, Callable[..., Any], tuple[Any, ...]]]] = deque()
     thread: threading.Thread | None = None
@@ -40,7 +40,7 @@ class _Making:
     def forget(cls) -> None:
         """Start anew in a forked process, which has no thread."""
         cls.busy.release()
-        cls.lock, cls.thread = threading.Lock(), None
+        cls.lock, cls.thread = threading.RLock(), None
         for key, *_ in cls.waiting:
             cls.known.pop(key, None)
         cls.waiting.clear()
@@ -93,9 +93,21 @@ def _begin(key: Any, kernel: Callable[..., Any], given: tuple[Any, ...]) -> Read
             _Making.known[key] = None
             _Making.waiting.append((key, kernel, given))
             if _Making.thread is None:
-                _Making.thread = threading.Thread(target=_make, name="retrograd machine code")
-                _Making.thread.start()
+                _start(key)
     return None
+
+
+def _start(key: Any) -> None:
+    """Start the thread. If this fails, a later call for the key begins anew."""
+    _Making.thread = thread = threading.Thread(target=_make, name="retrograd machine code")
+    try:
+        thread.start()
+    except BaseException as error:                          # Python refuses new threads at its end; an interrupt
+        _Making.thread = None
+        _Making.waiting = deque([each for each in _Making.waiting if each[0] != key])
+        del _Making.known[key]
+        if not isinstance(error, RuntimeError):
+            raise
 
 
 def _given_up(key: Any, kernel: Any, given: tuple[Any, ...], error: Exception) -> None:
@@ -126,6 +138,8 @@ def _make() -> None:
     """Make what waits, until nothing waits, or the program ends."""
     while True:
         with _Making.lock:
+            if not _is_making():                            # an interrupt ended the call that started this thread
+                return
             if not _Making.waiting or not threading.main_thread().is_alive():
                 _Making.thread = None
                 return

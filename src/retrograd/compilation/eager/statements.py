@@ -27,7 +27,8 @@ from .plans import Given, Size
 
 # Steps that a loop computes again, and how many of them for one value.
 _QUICK, _FEW = frozenset((add, sub, mul, neg)), 6
-# The sizes of one letter, of two letters, and so on. No option of an operator has such factors. Loops count as large.
+# The sizes of one letter, of two letters, and so on. Options of operators hardly ever have such factors. Loops count as
+# large.
 _PRIMES = ((65521,), (251, 257), (37, 41, 43), (17, 19, 23, 29))
 
 
@@ -120,11 +121,18 @@ def primes_of(given: Sequence[Any]) -> dict[str, int]:
     return dict(zip(sorted(letters), _PRIMES[len(letters) - 1], strict=True))
 
 
+def _seems_a_size(option: Any, primes: dict[str, int]) -> bool:
+    """Whether an option is a number that the size of a letter divides, so that it would count as made of sizes."""
+    return type(option) in (int, float) and option != 0 and any([option % prime == 0 for prime in primes.values()])
+
+
 def stated(function: Callable[..., Any], given: Sequence[Any]) -> Statement:
     """The program of `function(*given)`, where a `Given` stands for each array. Raises Unknown if it has no machine
     code.
     """
     primes, writing, inputs = primes_of(given), _Writing(), list[int]()
+    if any([_seems_a_size(each, primes) for each in given]):
+        raise Unknown("an option that has the factors of a size")
     args = []
     for each in given:
         if type(each) is not Given:

@@ -1,9 +1,9 @@
 """Object code on disk, in the user's folder for caches, so that another process finds it.
 
-A file is named by what it was made of: the kernel, the layout class, the sources of the compiler, the version of LLVM
-and the processor. It holds the plan of the function and its object code, and a sum over both. A file that is damaged
-counts as absent. A file is written under another name and then renamed, so several processes may write at once.
-`RETROGRAD_CACHE` names another folder; if it is empty, nothing is kept.
+A file is named by what it was made of: the kernel, the layout class, the sources of the compiler, the version of LLVM,
+the processor and the C library, whose functions the code calls. It holds the plan of the function and its object code,
+and a sum over both. A file that is damaged counts as absent. A file is written under another name and then renamed, so
+several processes may write at once. `RETROGRAD_CACHE` names another folder; if it is empty, nothing is kept.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 from ...version import retrograd
 from ..native.compiling import compiling
-from ..native.host import binding, host
+from ..native.host import binding, host, library
 
 VARIABLE = "RETROGRAD_CACHE"
 _PACKAGE = Path(__file__).parents[2]
@@ -45,7 +45,7 @@ def folder() -> Path | None:
 
 @cache
 def _made_by() -> str:
-    """What decides the machine code beside the kernel: sources, LLVM, the processor."""
+    """What decides the machine code beside the kernel: sources, LLVM, the processor, the C library."""
     stamps = hashlib.sha256()
     for part in _SOURCES:
         for file in sorted((_PACKAGE / part).rglob("*.py")):
@@ -54,7 +54,7 @@ def _made_by() -> str:
     with compiling:
         llvm = binding()
         processor = f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()} {host()}"
-    return f"{retrograd} {stamps.hexdigest()} {llvm.llvm_version_info} {processor}"
+    return f"{retrograd} {stamps.hexdigest()} {llvm.llvm_version_info} {processor} {library()}"
 
 
 def _file(key: str) -> Path | None:

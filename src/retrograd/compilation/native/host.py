@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -52,6 +53,12 @@ def host() -> Host:
         return Host(128, True, ())                          # all 64-bit ARM processors have these
     widths = tuple([(bits, letter) for bits, letter, feature in _WIDTHS if features.get(feature)])
     return Host(widths[0][0], bool(features.get("fma")), widths if _load(llvm, _LIBRARY) else ())
+
+
+def library() -> str:
+    """The C library and its version, which decides what vector functions there are; empty if it is not glibc."""
+    name = "CS_GNU_LIBC_VERSION"
+    return os.confstr(name) or "" if name in getattr(os, "confstr_names", ()) else ""
 
 
 @cache

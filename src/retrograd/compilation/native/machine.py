@@ -204,7 +204,10 @@ class Native:
 
     def settle(self, home: Callable[[Module], Module]) -> None:
         """Write the functions that run what lies together. `home` says in which module the functions of a module are.
+
+        It is called again if an interrupt has ended the making of the code.
         """
+        self._pieces = []
         pieces = [(home(module), piece) for module, piece in self._written]
         for (module, kind), group in groupby(pieces, key=lambda piece: (piece[0], type(piece[1]))):
             items = [piece for _, piece in group]

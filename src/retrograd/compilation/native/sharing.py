@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from ..program.loops import Reduction
 from .host import has_symbol, pausing
-from .lanes import TYPES, Code, Lanes, constant
+from .lanes import Code
 from .modules import Module
 from .table import address_at, place_of
-from .vectors import COMBINE, identity, memory
+from .vectors import begin_with, combine
 from .words import DONE, PRESENT, WORK
 
 # How often a helper looks for work before it lets other programs run in between, and then until it leaves.
@@ -198,7 +198,8 @@ def write_apart(module: Module, name: str, extent: int, parts: int, slots: int, 
     for part in range(parts - 1):
         offset = part * size
         for each in apart:
-            _combine(code, each, code.put(f"getelementptr i8, ptr {more}, i64 {offset}"))
+            own = code.put(f"getelementptr i8, ptr {more}, i64 {offset}")
+            combine(code, each.reduction, each.size, address_at(code, each.slot), own)
             offset += _bytes(each)
     module.functions[f"parts{name}"] = code.function(f"internal void @parts{name}(ptr %table, ptr %team)")
     return f"  call void @parts{name}(ptr %table, ptr %team)"
@@ -225,7 +226,7 @@ def _part(module: Module, name: str, extent: int, parts: int, slots: int, apart:
             offset = 0
             for each in apart:
                 place = code.put(f"getelementptr i8, ptr {start}, i64 {offset}")
-                _begin(code, each, place)
+                begin_with(code, each.reduction, each.size, place)
                 code.do(f"store ptr {place}, ptr {place_of(code, each.slot, own)}")
                 offset += _bytes(each)
 
@@ -235,28 +236,3 @@ def _part(module: Module, name: str, extent: int, parts: int, slots: int, apart:
 
     code.loop("%begin", "%end", 1, body)
     return code.function(f"internal void @part{name}(ptr %context, i64 %begin, i64 %end)")
-
-
-def _begin(code: Code, each: Apart, place: str) -> None:
-    type, value = memory(each.reduction.dtype), constant(identity(each.reduction), each.reduction.dtype)
-    code.loop(0, each.size, 1, lambda i: code.do(
-        f"store {type} {value}, ptr {code.put(f'getelementptr {type}, ptr {place}, i64 {i}')}"))
-
-
-def _combine(code: Code, each: Apart, part: str) -> None:
-    """Combine the result of a reduction with that of a part."""
-    dtype, wide = each.reduction.dtype, code.module.host.bits // 8 // each.reduction.dtype.itemsize
-    result = address_at(code, each.slot)
-
-    def some(i: str) -> None:
-        places = [code.put(f"getelementptr {TYPES[dtype]}, ptr {start}, i64 {i}") for start in (result, part)]
-        x, y = [Lanes(code, code.put(f"load {code.type(dtype)}, ptr {place}, align {dtype.itemsize}"), dtype)
-                for place in places]
-        both = COMBINE[each.reduction.kind](x, y)
-        code.do(f"store {both.type} {both.name}, ptr {places[0]}, align {dtype.itemsize}")
-
-    whole = each.size // wide * wide
-    code.width = wide
-    code.loop(0, whole, wide, some)
-    code.width = 1
-    code.loop(whole, each.size, 1, some)

@@ -52,7 +52,7 @@ def tanh(x: Lanes) -> Lanes:
     square, size = x * x, absolute(x)
     near = fused(x * square, horner(square, _NEAR_TANH), x)
     far = 1.0 - 2.0 / (exp(select(size > 10.0, 10.0, size) * 2.0) + 1.0)
-    return select(size < 0.55, near, intrinsic("copysign", far, x))
+    return intrinsic("copysign", select(size < 0.55, near, far), x)       # also of a zero
 
 
 def log(x: Lanes) -> Lanes:

@@ -6,6 +6,7 @@ A reduction over the inner dim has an accumulator for each lane. The lanes are a
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from .modules import Module
 from .nest import Nest
 from .vector_math import shuffled
 
+# So many turns of a loop may be straight code.
+_FEW = 16
 COMBINE = {"sum": lambda x, y: x + y, "amax": maximum, "amin": minimum}
 
 
@@ -36,6 +39,41 @@ def identity(reduction: Reduction) -> Any:
 def memory(dtype: np.dtype[Any]) -> str:
     """The type of a number in memory."""
     return "i8" if dtype.kind == "b" else TYPES[dtype]
+
+
+def begin_with(code: Code, reduction: Reduction, size: int | str, place: str) -> None:
+    """Write what does not change a reduction to all its numbers, which begin at a place."""
+    type, value = memory(reduction.dtype), constant(identity(reduction), reduction.dtype)
+    _each(code, 0, size, 1, lambda i: code.do(
+        f"store {type} {value}, ptr {code.put(f'getelementptr {type}, ptr {place}, i64 {i}')}"))
+
+
+def combine(code: Code, reduction: Reduction, size: int, result: str, part: str) -> None:
+    """Combine the numbers of a reduction, which begin at `result`, with those of a part."""
+    dtype, width = reduction.dtype, code.width
+    wide = code.module.host.bits // 8 // dtype.itemsize
+
+    def some(i: str) -> None:
+        places = [code.put(f"getelementptr {TYPES[dtype]}, ptr {start}, i64 {i}") for start in (result, part)]
+        x, y = [Lanes(code, code.put(f"load {code.type(dtype)}, ptr {place}, align {dtype.itemsize}"), dtype)
+                for place in places]
+        both = COMBINE[reduction.kind](x, y)
+        code.do(f"store {both.type} {both.name}, ptr {places[0]}, align {dtype.itemsize}")
+
+    whole = size // wide * wide
+    for begin, end, lanes in ((0, whole, wide), (whole, size, 1)):
+        code.width = lanes
+        _each(code, begin, end, lanes, some)
+    code.width = width
+
+
+def _each(code: Code, begin: int, end: int | str, step: int, body: Callable[[str], None]) -> None:
+    """A loop, or straight code for few places, so that LLVM can keep numbers of the function's own in registers."""
+    if isinstance(end, str) or end - begin > _FEW * step:
+        code.loop(begin, end, step, body)
+        return
+    for i in range(begin, end, step):
+        body(str(i))
 
 
 class VectorWriter:

@@ -24,12 +24,14 @@ from .lanes import Code, constant
 from .modules import Module
 from .nest import BLOCK, Nest, nest_of, order_of
 from .table import address_at, size_at
-from .vectors import VectorWriter, identity, memory
+from .vectors import VectorWriter, begin_with, combine, identity, memory
 
 # A loop with few steps adds to several accumulators in turn, since an addition waits for the one before.
 _FEW_STEPS, _ACCUMULATORS = 4, 4
 # How many numbers a short vector has.
 _SHORT = 4
+# How many rows are added before their sum is added to the result, if there are more than twice as many.
+_ADDED = 512
 
 
 class Placed(NamedTuple):
@@ -168,13 +170,46 @@ class LoopWriter(VectorWriter):
             self._row(pointers, block)
             return
 
-        def body(i: str) -> None:
+        def body(i: str, pointers: list[str] = pointers) -> None:
             steps = [nest.step(operand, level) for operand in range(len(pointers))]
             moved = [self._moved(pointer, i, step) for pointer, step in zip(pointers, steps)]
             self._level(level + 1, moved, i)
 
         begin, end = ("%begin", "%end") if level == 0 else (0, self._count(outer[level]))
-        code.loop(begin, end, 1, body)
+        added = self._added(level)
+        if added:
+            code.loop(begin, end, _ADDED, lambda i: self._some_rows(i, end, pointers, added, body))
+        else:
+            code.loop(begin, end, 1, body)
+
+    def _added(self, level: int) -> dict[int, int]:
+        """The sums that add many rows of this level, by their numbers, and how many numbers a row has of each."""
+        nest, found = self.nest, dict[int, int]()
+        assert nest is not None
+        n, rows = nest.shape[-1], nest.outer[level]
+        if level < len(nest.outer) - 1 or isinstance(n, Extent) or (
+                not isinstance(rows, Extent) and rows <= 2 * _ADDED):
+            return found
+        for number, reduction in enumerate(self.loop.reductions):
+            step, size = nest.strides[self.first_result + number][-1], reduction.dtype.itemsize
+            if reduction.kind == "sum" and step in (0, size) and not nest.step(self.first_result + number, level):
+                found[number] = n if step else 1
+        return found
+
+    def _some_rows(self, first: str, end: int | str, pointers: list[str], added: dict[int, int],
+                   body: Callable[[str, list[str]], None]) -> None:
+        """Code for some rows from the first on. Their sums are made in memory of the function."""
+        code, own = self.code, [*pointers]
+        after = code.put(f"add nsw i64 {first}, {_ADDED}")
+        last = code.put(f"select i1 {code.put(f'icmp slt i64 {after}, {end}')}, i64 {after}, i64 {end}")
+        for number, size in added.items():
+            reduction = self.loop.reductions[number]
+            place = own[self.first_result + number] = code.stack(f"[{size} x {memory(reduction.dtype)}], align 64")
+            begin_with(code, reduction, size, place)
+        code.loop(first, last, 1, lambda i: body(i, own))
+        for number, size in added.items():
+            i = self.first_result + number
+            combine(code, self.loop.reductions[number], size, pointers[i], own[i])
 
     def _count(self, number: int) -> int | str:
         """A number of places, or the name that has it."""

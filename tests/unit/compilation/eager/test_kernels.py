@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,29 @@ def test_activations(name: str, dtype: str) -> None:
         plain, served, count = both(kernel, x, *options)
         assert count == 1
         check_alike(plain, served, ulps)
+
+
+@np.errstate(all="ignore")
+@pytest.mark.parametrize("alpha", [0.0, -0.0, math.nan])
+def test_options_that_compare_in_their_own_way(alpha: float) -> None:
+    x = numbers((40, 1000), "f")
+    plain, served, _ = both(activations.elu, x, alpha, 1.0, 1.0)
+    np.testing.assert_array_equal(plain[0], served[0])
+    np.testing.assert_array_equal(np.signbit(plain[0]), np.signbit(served[0]))
+
+
+@np.errstate(all="ignore")
+def test_options_that_are_the_numbers_that_stand_for_sizes() -> None:
+    x, g = numbers((300, 130), "f"), numbers((300, 130), "f", 1)
+    channels = x.reshape(10, 30, 130)
+    calls: list[tuple[Any, ...]] = [
+        *[(normalization.layer_norm, x, None, None, 1, eps) for eps in (251.0, 257.0, 251.0 * 257.0)],
+        *[(normalization.batch_norm, x, None, None, eps) for eps in (251.0, 257.0)],
+        *[(normalization.group_norm, channels, None, None, 3, eps) for eps in (17.0, 19.0, 23.0, 29.0, 37.0)],
+        (rule_in_parts(ops.softplus.kernel, *ops.softplus.rules.values()), g, x, 65521.0, 20.0)]
+    for kernel, *args in calls:
+        plain, served, _ = both(kernel, *args)
+        check_alike(plain, served, 32)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -98,6 +98,18 @@ def test_another_version_has_other_files(fresh: Path, monkeypatch: pytest.Monkey
     assert len([*fresh.iterdir()]) == 2
 
 
+def test_another_c_library_has_other_files(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = rows().double()
+    torch.expm1(x)
+    monkeypatch.setattr(store, "library", lambda: "glibc 2.28, which has fewer vector functions")
+    store._made_by.cache_clear()
+    serving._Making.known.clear()
+    torch.expm1(x)
+    monkeypatch.undo()
+    store._made_by.cache_clear()
+    assert len([*fresh.iterdir()]) == 2
+
+
 def test_a_folder_that_cannot_be_written_keeps_nothing(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (fresh / "file").write_text("")
     for place in (str(fresh / "file" / "below"), ""):
@@ -198,6 +210,30 @@ def test_an_interrupted_call_leaves_numpy_serving(fresh: Path, monkeypatch: pyte
     monkeypatch.undo()
     with noted() as found:
         torch.testing.assert_close(torch.softmax(x, 1).sum(1), torch.ones(300))
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("error", [RuntimeError("can't start new thread"), KeyboardInterrupt()])
+def test_a_thread_that_does_not_start_leaves_numpy_serving(
+        error: BaseException, fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    x, tried = rows(), list[Any]()
+
+    def start(self: threading.Thread) -> None:
+        tried.append(self)
+        raise error
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    for count in (1, 2):
+        with noted() as found:
+            if isinstance(error, RuntimeError):
+                torch.testing.assert_close(torch.softmax(x, 1).sum(1), torch.ones(300))
+            else:
+                with pytest.raises(KeyboardInterrupt):
+                    torch.softmax(x, 1)
+        assert (found, len(tried)) == ([], count)
+    monkeypatch.undo()
+    with noted() as found:
+        torch.softmax(x, 1)
     assert len(found) == 1
 
 

@@ -114,9 +114,10 @@ def test_powers_in_single_precision(exponent: float, target: Host) -> None:
     assert units_off(out, exact).max() <= (4 if target.letters else 0.6)
 
 
+@pytest.mark.parametrize("dtype", [F32, F64], ids=str)
 @pytest.mark.parametrize("name", TABLE)
-def test_zeros_keep_their_signs(name: str) -> None:
-    x = np.array([0.0, -0.0], F64)
+def test_zeros_keep_their_signs(name: str, dtype: np.dtype[Any]) -> None:
+    x = np.array([0.0, -0.0], dtype)
     with np.errstate(all="ignore"):
         exact = getattr(np, name)(x)
     for target in (host(), host()._replace(letters=())):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from needing import absent, needs
+from retrograd.compilation.native import machine, writing
 from retrograd.compilation.native.host import host
 from retrograd.compilation.native.machine import Builder, Native, Placed, build
 from retrograd.compilation.native.products import Product
@@ -137,6 +138,13 @@ def test_any_loop_gives_what_numpy_gives(seed: int) -> None:
         np.testing.assert_array_equal(found, wanted, err_msg=str(output))
 
 
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("seed", range(60))
+def test_sums_over_some_rows_at_a_time(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "_ADDED", 1 + seed % 2)
+    test_any_loop_gives_what_numpy_gives(seed)
+
+
 def unit(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Operand:
     return Operand(dtype, np.empty(shape, dtype).strides)
 
@@ -180,6 +188,16 @@ def test_a_sum_of_many_numbers_keeps_its_digits() -> None:
     assert abs(float(total) - exact) / exact < 40 * np.finfo(F32).eps
 
 
+@pytest.mark.parametrize("shape", [(1_200_000, 2), (300_001, 5), (40_000, 33), (3, 150_000, 2), (2000, 400)], ids=str)
+def test_sums_of_columns_keep_their_digits(shape: tuple[int, ...]) -> None:
+    x, dim = np.random.default_rng(0).random(shape, F32), len(shape) - 2
+    sums = np.empty([n for i, n in enumerate(shape) if i != dim], F32)
+    loop = Loop(shape, (unit(shape, F32),), (Step(arithmetic.positive, (Ref(0),), F32),), (), (
+        Reduction("sum", 1, (dim,), F32),))
+    build([Placed(loop, (0, 1))], 2)(np.array([x.ctypes.data, sums.ctypes.data], np.uintp))
+    np.testing.assert_allclose(sums, np.sum(x, dim, F64), rtol=16 * np.finfo(F32).eps)
+
+
 def test_reductions_see_nan_and_begin_with_a_positive_zero() -> None:
     for kind, numbers_, wanted in (("amax", [1, np.nan, 2], np.nan), ("amin", [np.nan, 1, 2], np.nan),
                                    ("sum", [-0.0, -0.0, -0.0], 0.0), ("amax", [-np.inf] * 3, -np.inf)):
@@ -220,6 +238,22 @@ def test_small_and_large_loops_mix_and_the_table_may_change() -> None:
         np.testing.assert_array_equal(arrays[3], np.full(5, 8 * start * start, F32))
     with pytest.raises(ValueError, match="a table of 4 addresses"):
         native(np.zeros(3, np.uintp))
+
+
+def test_a_call_after_an_interrupted_one_runs_each_loop_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(source: str, thorough: bool) -> Any:
+        raise KeyboardInterrupt
+
+    own = unit((5,), F32)
+    loop = Loop((5,), (own,), (Step(arithmetic.add, (Ref(0), Ref(0)), F32),), (Output(1, own),), ())
+    native, x = build([Placed(loop, (0, 0))], 1), np.ones(5, F32)
+    table = np.array([x.ctypes.data], np.uintp)
+    monkeypatch.setattr(machine, "compiled", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        native(table)
+    monkeypatch.undo()
+    native(table)
+    np.testing.assert_array_equal(x, np.full(5, 2, F32))
 
 
 def test_the_texts_are_there_on_request() -> None:
