@@ -32,6 +32,8 @@ _FEW_STEPS, _ACCUMULATORS = 4, 4
 _SHORT = 4
 # How many rows are added before their sum is added to the result, if there are more than twice as many.
 _ADDED = 512
+# The most bytes of such a sum. It lies in the memory that the function has on the stack of its thread.
+_STACK = 1 << 16
 
 
 class Placed(NamedTuple):
@@ -192,7 +194,8 @@ class LoopWriter(VectorWriter):
             return found
         for number, reduction in enumerate(self.loop.reductions):
             step, size = nest.strides[self.first_result + number][-1], reduction.dtype.itemsize
-            if reduction.kind == "sum" and step in (0, size) and not nest.step(self.first_result + number, level):
+            if reduction.kind == "sum" and step in (0, size) and not nest.step(self.first_result + number, level) and (
+                    n * size <= _STACK):
                 found[number] = n if step else 1
         return found
 
