@@ -8,7 +8,7 @@ ACTIVATIONS = [
     *each("silu mish logsigmoid softplus softsign tanhshrink gelu", "", lambda f, x: f(x), points=(0.0, *INFINITE)),
     *each("relu relu6 leaky_relu elu celu selu hardtanh", "", lambda f, x: f(x), low=0.1,
           points=(0.0, -0.0, 1.0, -1.0, 6.0, *INFINITE)),
-    Entry("gelu tanh", functional("gelu", approximate="tanh"), points=(0.0, *INFINITE)),
+    Entry("gelu tanh", functional("gelu", approximate="tanh"), points=(0.0, 3e38, -3e38, *INFINITE)),
     Entry("softplus 2", functional("softplus", beta=2, threshold=1.0), high=0.4, points=(0.5, 1.0)),
     Entry("leaky_relu below", functional("leaky_relu", 0.2), high=-0.1),
     Entry("elu below", functional("elu", 1.5), high=-0.1, points=(0.0,)),

@@ -66,7 +66,7 @@ def _hardtanh(x: Lanes, low: Any, high: Any) -> Lanes:
 
 def _gelu_tanh(x: Lanes) -> Lanes:
     t = (x * x * 0.044715 + 1) * x * math.sqrt(2 / math.pi)
-    return (tanh(t) + 1) * x * 0.5
+    return (tanh(t) + 1) * 0.5 * x
 
 
 def _twice_ndtr(x: Lanes) -> Lanes:

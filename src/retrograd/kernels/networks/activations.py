@@ -144,8 +144,8 @@ def gelu_tanh(x: Array) -> Any:
     np.multiply(t, math.sqrt(2 / math.pi), out=t)
     np.tanh(t, out=t)
     np.add(t, 1, out=t)
-    np.multiply(t, x, out=t)
-    return np.multiply(t, 0.5, out=t)
+    np.multiply(t, 0.5, out=t)                              # first, since twice the largest x is infinite
+    return np.multiply(t, x, out=t)
 
 
 @_of_floats("GeluKernelImpl", cost=0.4, rule=0.65)

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import F32, Array, dtype as torch_dtype, is_half, refuse
-from ....foundations.errors import kind_of, noted
+from ....foundations.errors import kind_of, noted, unsaid
 from ....foundations.limits import finfo
 from ....foundations.modes import local
 from ....kernels.networks import normalization as kernels
 from ....ops.networks import normalization as ops
 from ....tensors.state.base import TensorBase
 from ...arguments.checking import is_int
-from ...arguments.dims import array_of
+from ...arguments.dims import array_of, axis_of
 from ...arguments.options import check_flag, check_optional, number
 from ...recording.calls import recorded
 from ...recording.not_differentiable import refuse_gradient
@@ -151,6 +151,9 @@ def native_group_norm(input: TensorBase, weight: TensorBase | None, bias: Tensor
     x = array_of("native_group_norm", input)
     check_optional("native_group_norm", 2, weight=weight, bias=bias)
     _check_groups(x, C, group, weight, bias)
+    if x.size != N * C * HxW:
+        raise noted(RuntimeError(unsaid("Expected X.numel() == N * C * HxW to be true")),
+                    given=f"{x.size} elements, and N * C * HxW is {N * C * HxW}")
     eps = float(number("native_group_norm", "eps", 8, eps))
     return _group_norm(input, weight, bias, group, eps)  # type: ignore[no-any-return]
 
@@ -222,7 +225,7 @@ def native_batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, run
     if not training:
         result = _batch_norm_by(input, weight, bias, running_mean.detach(), running_var.detach(), eps)
         return result, *[plain(np.empty(0, x.dtype)) for _ in range(2)]
-    count = math.prod(x.shape) // max(x.shape[1], 1)
+    count = math.prod(x.shape) // max(x.shape[axis_of("batch_norm", 1, x.ndim)], 1)
     freedom = count / (count - 1) if count > 1 else math.nan
 
     def move(mean: Any, variance: Any) -> None:
