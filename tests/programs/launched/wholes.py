@@ -122,3 +122,7 @@ by_rows, replicated = [distribute_tensor(torch.arange(8.0).view(4, 2), meshes[0]
 assert torch.equal(by_rows, replicated)
 assert not by_rows.equal(replicated + 1)
 print(f"wholes by {rank}", flush=True)
+for place in range(size):
+    numbers = torch.arange(4.0 * size).index_fill(0, torch.tensor(place * 4), float("nan"))
+    cut = distribute_tensor(numbers, meshes[0], [Shard(0)])
+    assert torch.stack([cut.amax(), cut.amin(), cut.max(), cut.min()]).full_tensor().isnan().all()
