@@ -21,6 +21,27 @@ meshes = [init_device_mesh("cpu", (size,)), *([init_device_mesh("cpu", (2, size 
 draw = random.Random(size)
 torch.manual_seed(size)
 
+
+
+def views_written(x: Any, y: Any) -> Any:
+    """Writes through views, some of which have parts that other processes have."""
+    z = x.sin()
+    z[1] = y[0]
+    z[2:4].mul_(3)
+    z.t()[2].add_(4)
+    z.view(-1)[3:9].neg_()
+    z[1:].diagonal().mul_(y[0, :z.diagonal(1).shape[0]].sum())
+    z[:, 2:4][1:3].copy_(y[1:3, :2])
+    return z * y
+
+
+def scaled(x: Any, y: Any) -> Any:
+    """A tensor in any placements, even a sum of parts, times others and itself in place."""
+    z = x.detach() * 2
+    z.mul_(z).div_(y.detach() * y.detach() + 1)
+    return z.add_(z, alpha=0.5).mul_(y).sub_(x)
+
+
 CALLS: dict[str, Callable[..., Any]] = {
     "add": lambda x, y: x + y,
     "mul": lambda x, y: x * y,
@@ -63,6 +84,8 @@ CALLS: dict[str, Callable[..., Any]] = {
     "logsumexp": lambda x, y: x.logsumexp(1) + y.logsumexp(0).sum(),
     "einsum": lambda x, y: torch.einsum("ij,kj->ik", x, y),
     "gather": lambda x, y: x.gather(1, (y > 0).long()),
+    "views written": views_written,
+    "scaled": scaled,
 }
 
 

@@ -7,7 +7,7 @@ A `DistributedArray` shows the shape, the dtype and the strides of the whole. Th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 from ...foundations.dtypes import Array
 from ...foundations.errors import noted
@@ -19,13 +19,23 @@ from .moving import moved
 from .placement_types import Partial, Placement, Replicate, Shard
 
 
+class Origin(NamedTuple):
+    """What a view was taken of: the viewed array, the operator, its options, and which of several results it is."""
+
+    viewed: DistributedArray
+    op: Any
+    options: tuple[Any, ...]
+    place: int | None
+
+
 class DistributedArray(Geometry):
     """The part `local` of an array whose parts lie on the processes of `mesh`, one placement for each of its dims.
 
-    `whole` is the geometry of the whole array.
+    `whole` is the geometry of the whole array. A view has an `origin` if its part is no part of what it views, since
+    other processes have that: what is written over the view is then written over what it views, too.
     """
 
-    __slots__ = ("__weakref__", "local", "mesh", "placements", "whole")
+    __slots__ = ("__weakref__", "local", "mesh", "origin", "placements", "whole")
     __array_ufunc__ = None
     in_rows = False                                      # so that each tensor over such an array gets its class
     # The class of a tensor over such an array, given its class over another array. The tensors fill it in.
@@ -33,6 +43,7 @@ class DistributedArray(Geometry):
 
     def __init__(self, local: Array, mesh: DeviceMesh, placements: Sequence[Placement], whole: MetaArray) -> None:
         self.local, self.mesh, self.placements, self.whole = local, mesh, tuple(placements), whole
+        self.origin: Origin | None = None
 
     like = property(lambda self: self.whole.like)
     base = property(lambda self: owner_of(self.local))
