@@ -86,6 +86,10 @@ CALLS: dict[str, Callable[..., Any]] = {
     "gather": lambda x, y: x.gather(1, (y > 0).long()),
     "views written": views_written,
     "scaled": scaled,
+    "integers": lambda x, y: (x * 3).long() * y,
+    "truths": lambda x, y: (x - x.detach()).bool() + y,
+    "singular values": lambda x, y: torch.linalg.svdvals(x.detach()) * y.sum(),
+    "is in": lambda x, y: torch.isin(x.detach().round(), y.detach().round()) * y,
 }
 
 
@@ -139,13 +143,15 @@ for _ in range(3):
 sharded_steps()
 with implicit_replication():
     total = distribute_tensor(torch.ones(4, 2), meshes[0], [Shard(0)]) + torch.arange(8.0).view(4, 2)
+    sides = [distribute_tensor(torch.ones(4, 6), meshes[0], [Shard(1)]) for _ in range(2)]
+    assert F.linear(sides[0], sides[1], torch.arange(4.0)).full_tensor().tolist() == [[6.0, 7.0, 8.0, 9.0]] * 4
 assert total.full_tensor().tolist() == torch.arange(1.0, 9.0).view(4, 2).tolist()
 by_rows, replicated = [distribute_tensor(torch.arange(8.0).view(4, 2), meshes[0], [place])
                        for place in (Shard(0), Replicate())]
 assert torch.equal(by_rows, replicated)
 assert not by_rows.equal(replicated + 1)
-print(f"wholes by {rank}", flush=True)
 for place in range(size):
     numbers = torch.arange(4.0 * size).index_fill(0, torch.tensor(place * 4), float("nan"))
     cut = distribute_tensor(numbers, meshes[0], [Shard(0)])
     assert torch.stack([cut.amax(), cut.amin(), cut.max(), cut.min()]).full_tensor().isnan().all()
+print(f"wholes by {rank}", flush=True)

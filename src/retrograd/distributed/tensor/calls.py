@@ -50,7 +50,7 @@ def carry_out(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: b
     if write:
         return _written(op, call, args)
     if op is look:
-        call(arrays[0].local, *args[1:])
+        call(arrays[0].full(), *args[1:])                    # so that all processes raise the error, if one does
         return args[0]
     if op is fresh:
         return args[0].copy()
@@ -102,7 +102,7 @@ def _cost(now: Placement, wanted: Placement, nbytes: int, count: int) -> float:
     gather = nbytes * (count - 1) / count
     if isinstance(now, Partial):
         return 2 * gather + (1 if isinstance(wanted, Replicate) else 2)
-    return gather if isinstance(wanted, Replicate) else gather + _DEAR
+    return gather + (1 if isinstance(wanted, Replicate) else _DEAR)      # a part of no bytes stays a part, too
 
 
 def _chosen(rule: Callable[[Asked], Any] | None, operands: Sequence[Any], args: tuple[Any, ...], outputs: int,
@@ -122,11 +122,16 @@ def _chosen(rule: Callable[[Asked], Any] | None, operands: Sequence[Any], args: 
 def _rule_of(op: Any) -> Callable[[Asked], Any] | None:
     """The rule of an operator; None if all processes compute the whole."""
     rule = RULES.get(op)
-    if rule is None and op.kind in ("elementwise", "constant") and op.outputs == ("out",):
+    if rule is None and _by_element(op) and op.outputs == ("out",):
         return pointwise
     if rule is None and op is clone:
         return pointwise
     return rule
+
+
+def _by_element(op: Any) -> bool:
+    """Whether an operator computes each element by itself. Constants such as `isin` do not: they lie in rows."""
+    return op.kind in ("elementwise", "constant") and op.layout == "elementwise"
 
 
 def _is_array(value: Any) -> bool:
@@ -164,9 +169,11 @@ def _computed(op: Op, call: Callable[..., Any], args: tuple[Any, ...], mesh: Dev
 
 def _part(x: Any, mesh: DeviceMesh, placements: Sequence[Placement]) -> Array:
     """The part of this process in some placements, of an array that lies otherwise or that each process has."""
-    if type(x) is DistributedArray:
-        return x.to(placements).local
-    return _cut_out(x, mesh, placements)
+    if type(x) is not DistributedArray:
+        if not any([isinstance(each, Partial) for each in placements]):
+            return _cut_out(x, mesh, placements)
+        x = distributed(x, mesh, (_WHOLE,) * mesh.ndim, x.shape)
+    return x.to(placements).local  # type: ignore[no-any-return]
 
 
 def _with_parts(value: Any, parts: Any) -> Any:
@@ -216,7 +223,7 @@ def _whole_of(op: Op, args: tuple[Any, ...], result: Array, mesh: DeviceMesh,
     placements = [each for each, _ in lie]
     if op.view:
         return DistributedArray(result, mesh, placements, _inferred(op, args) if view is None else view)
-    if op.kind in ("elementwise", "constant"):
+    if _by_element(op):
         return DistributedArray(result, mesh, placements, elementwise(
             [x.whole if type(x) is DistributedArray else x for x in _operands(args)], result.dtype))
     shape = [*result.shape]
@@ -281,7 +288,7 @@ def _keep_part(target: DistributedArray, whole: Array) -> None:
 
 def _element_by_element(op: Any, args: tuple[Any, ...]) -> bool:
     """Whether a write computes each element by itself."""
-    return op.kind in ("elementwise", "constant") and all([x.ndim <= args[0].ndim for x in _operands(args)])
+    return _by_element(op) and all([x.ndim <= args[0].ndim for x in _operands(args)])
 
 
 # Operators that make a right sum of parts over a sum of parts: of other parts, and by factors that each process has.
