@@ -55,6 +55,10 @@ class DistributedArray(Geometry):
             RuntimeError(".numpy() is not supported for tensor subclasses."),
             instead="x.to_local() for the part of this process, or x.full_tensor() for the whole")
 
+    def __bool__(self) -> bool:
+        """The truth of the one number, which all processes of the mesh ask for together."""
+        return bool(self.full())
+
     def tolist(self) -> Any:
         """The numbers of the whole, which all processes of the mesh ask for together."""
         return self.full().tolist()
@@ -96,9 +100,25 @@ def whole_shape(shape: Sequence[int], mesh: DeviceMesh, placements: Sequence[Pla
 
 
 def checked_placements(mesh: DeviceMesh, placements: Sequence[Any] | None, rank: int) -> tuple[Placement, ...]:
-    """The placements, with dims that count from the front. By default each process has the whole array."""
+    """The placements, with dims that count from the front. By default each process has the whole array.
+
+    Raises ValueError if there is not one placement for each dim of the mesh, RuntimeError for what is no placement,
+    and IndexError for a dim that a tensor of `rank` dims has not.
+    """
     if placements is None:
         return (Replicate(),) * mesh.ndim
+    if len(placements) != mesh.ndim:
+        raise ValueError("`placements` must have the same length as `device_mesh.ndim`! Found placements length: "
+                         f"{len(placements)}, and device_mesh.ndim: {mesh.ndim}.")
+    for i, each in enumerate(placements):
+        if not isinstance(each, Placement):
+            raise RuntimeError(f"Trying to distribute tensor with unsupported placements {each} on device mesh "
+                               f"dimension {i}!")
+        if isinstance(each, Shard) and not -rank <= each.dim < rank:
+            raise noted(
+                IndexError(f"Dimension out of range (expected to be in range of [{-max(rank, 1)}, {max(rank, 1) - 1}], "
+                           f"but got {each.dim})"),
+                given=f"{each!r} for a tensor with {rank} dims")
     reductions = {each.reduce_op for each in placements if isinstance(each, Partial)}
     if len(reductions) > 1:
         raise noted(
