@@ -214,7 +214,7 @@ def test_functions_of_parts(mesh: DeviceMesh) -> None:
 
 
 def test_a_mesh_in_one_process(mesh: DeviceMesh) -> None:
-    assert repr(mesh) == "DeviceMesh((all=1), 'cpu', stride=(1,))"
+    assert repr(mesh) == "DeviceMesh((all=1), 'cpu', stride=((),))"
     assert mesh["all"] is mesh
     assert (mesh.size(), mesh.get_local_rank(), mesh.get_coordinate()) == (1, 0, (0,))
     with mesh:
@@ -223,6 +223,17 @@ def test_a_mesh_in_one_process(mesh: DeviceMesh) -> None:
         zeros(2, 2)
     with pytest.raises(KeyError, match="Valid mesh_dim_names are"):
         mesh["other"]
+    with pytest.raises(KeyError, match="Mesh dimension 'other' does not exist"):
+        mesh.get_group("other")
+    square = init_device_mesh("cpu", (1, 1), mesh_dim_names=("a", "b"))
+    with pytest.raises(RuntimeError, match=r"Slicing overlapping dim_names \('a', 'a'\) is not allowed"):
+        square["a", "a"]
+    with pytest.raises(ValueError, match="a already exists for submesh"):
+        square._flatten("a")
+    with pytest.raises(RuntimeError, match="Cannot flatten a DeviceMesh without mesh_dim_names"):
+        init_device_mesh("cpu", (1, 1))._flatten()
+    with pytest.raises(ValueError, match=r"Invalid mesh \[1\] for ProcessGroup with ranks \[0\]"):
+        DeviceMesh.from_group(mesh.get_group(), "cpu", [1])
     with pytest.raises(ValueError, match="Mixing partial reduce types"):
         distribute_tensor(torch.ones(2), init_device_mesh("cpu", (1, 1)), [Partial("sum"), Partial("max")])
 

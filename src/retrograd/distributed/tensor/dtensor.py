@@ -117,7 +117,7 @@ class DTensor(OtherArrayMethods, Tensor):
                                "Please pass both shape and stride at the same time.")
         mesh = device_mesh or DeviceMesh.entered()
         places = checked_placements(mesh, placements, local_tensor.ndim)
-        if run_check:
+        if run_check and mesh.get_coordinate() is not None:
             local_tensor = local_tensor.contiguous()
             for i, placement in enumerate(places):
                 if isinstance(placement, Replicate):
