@@ -213,6 +213,39 @@ def test_functions_of_parts(mesh: DeviceMesh) -> None:
         local_map(lambda part: part, [Shard(0)], ([Replicate()],))(x)
 
 
+def test_results_and_arguments_that_do_not_fit(mesh: DeviceMesh) -> None:
+    x, cut = distribute_tensor(torch.ones(2, 2), mesh, [Shard(0)]), [Shard(0)]
+    two = local_map(lambda parts: [part + 1 for part in parts], (cut, [Replicate()]), (cut, cut))([x, x])
+    assert [part.placements for part in two] == [(Shard(0),), (Replicate(),)]
+    for call, out, given, text in (
+            (lambda part: (part, part), (cut,), (cut,), "be provided for each output value, received 1"),
+            (lambda part: part, cut, (cut, cut), "in_placements length 2 does not match the number of input args 1"),
+            (lambda part: part, cut, (None,), "expects placements but received None"),
+            (lambda part: 3, cut, (cut,), "Non-tensor output 3 expects None placements"),
+            (lambda part: x, cut, (cut,), "torch.Tensor output expected but received")):
+        with pytest.raises(AssertionError, match=text):
+            local_map(call, out, given)(x)
+    plain = torch.ones(2)
+    assert local_map(lambda part: part, cut, device_mesh=mesh)(plain) is plain
+
+
+def test_modules_that_are_not_sharded(mesh: DeviceMesh) -> None:
+    scalar = torch.nn.Linear(2, 2)
+    scalar.bias = torch.nn.Parameter(torch.tensor(1.0))
+    turned = torch.nn.Linear(2, 3)
+    turned.weight = torch.nn.Parameter(torch.ones(2, 3).t())
+    sharded = fsdp.fully_shard(torch.nn.Linear(2, 2), mesh=mesh)
+    for module, options, kind, text in (
+            (scalar, {}, ValueError, "scalar parameters. Change bias to a 1D tensor"),
+            (turned, {}, NotImplementedError, "non-contiguous parameters"),
+            (sharded, {}, AssertionError, "fully_shard has already been applied to the following module"),
+            (torch.nn.ReLU(), {"mesh": init_device_mesh("cpu", (1, 1, 1))}, ValueError, "1D or 2D DeviceMesh"),
+            (torch.nn.Linear(2, 2), {"shard_placement_fn": lambda _: Replicate()}, ValueError, "Invalid shard"),
+            (torch.nn.Linear(2, 2), {"shard_placement_fn": lambda _: Shard(3)}, AssertionError, "Shard dim 3 is inv")):
+        with pytest.raises(kind, match=text):
+            fsdp.fully_shard(module, **{"mesh": mesh, **options})
+
+
 def test_a_mesh_in_one_process(mesh: DeviceMesh) -> None:
     assert repr(mesh) == "DeviceMesh((all=1), 'cpu', stride=((),))"
     assert mesh["all"] is mesh

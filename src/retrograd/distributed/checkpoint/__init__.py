@@ -117,16 +117,16 @@ def _together(group: ProcessGroup | None, call: Callable[[], Any], tell: Callabl
         all_gather_object(outcomes, outcome, group)
     if failed is not None:
         raise failed
-    for rank, (_, error) in enumerate(outcomes):
-        if error:
-            raise RuntimeError(f"Rank {rank} could not save its part of the checkpoint. {error}")
+    for rank, (_, text) in enumerate(outcomes):
+        if text:
+            raise RuntimeError(f"Rank {rank} could not save its part of the checkpoint. {text}")
     return found, [each for each, _ in outcomes]
 
 
 def _begin(place: Path) -> int:
     """Make the folder of a checkpoint. Returns the number of the new files: no file there has it."""
     place.mkdir(parents=True, exist_ok=True)
-    taken = {int(found[1]) for found in map(_FILE.fullmatch, os.listdir(place)) if found}
+    taken: set[int] = {int(found[1]) for found in map(_FILE.fullmatch, os.listdir(place)) if found}
     return min({*range(len(taken) + 1)} - taken)
 
 
