@@ -127,7 +127,10 @@ def _begin(place: Path) -> int:
     """Make the folder of a checkpoint. Returns the number of the new files: no file there has it."""
     place.mkdir(parents=True, exist_ok=True)
     taken: set[int] = {int(found[1]) for found in map(_FILE.fullmatch, os.listdir(place)) if found}
-    return min({*range(len(taken) + 1)} - taken)
+    number = 0
+    while number in taken:
+        number += 1
+    return number
 
 
 def _finish(place: Path, number: int, owners: dict[str, int]) -> None:
