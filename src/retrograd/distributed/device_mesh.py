@@ -43,6 +43,8 @@ class DeviceMesh:
                  backend_override: Any = None, _init_backend: bool = True) -> None:
         if not is_initialized():
             init_process_group()
+        if mesh is None:
+            raise TypeError("The mesh argument is required except for PRIVATE USAGE ONLY!")
         ranks = np.array(mesh._array if isinstance(mesh, TensorBase) else mesh, np.int32)
         if ranks.size > get_world_size():
             raise RuntimeError(f"Mesh should not be bigger than default world size {get_world_size()}, but found "
@@ -51,13 +53,15 @@ class DeviceMesh:
             raise noted(
                 RuntimeError("DeviceMesh cannot have duplicate ranks."), because="each process has one place in a mesh")
         groups = [_own_group(ranks, dim) for dim in range(ranks.ndim)] if _init_backend else []
-        self._fill(device_type, ranks, mesh_dim_names, groups, self)
+        self._fill(device_type, ranks, mesh_dim_names, groups, self, _row_steps(ranks.shape))
 
     def _fill(self, device_type: str, ranks: Ranks, names: Sequence[str] | None, groups: list[Any],
-              root: DeviceMesh) -> None:
+              root: DeviceMesh, steps: Sequence[Any]) -> None:
         self.device_type, self._ranks, self._groups, self._root = device_type, ranks, groups, root
+        self._steps = tuple(steps)                         # from one process to the next in the root, along each dim
         self.mesh_dim_names = None if names is None else tuple(names)
         self._flattened: dict[str, DeviceMesh] = {}
+        self._behind: tuple[str, ...] = ()                 # the dims of the root that were flattened to this mesh
         self._known.update({tuple(group.ranks): group for group in groups if isinstance(group, ProcessGroup)})
         found = np.argwhere(ranks == get_rank())
         self._coordinate = tuple(map(int, found[0])) if len(found) else None
@@ -105,7 +109,14 @@ class DeviceMesh:
                                "ProcessGroups in the DeviceMesh, please use `get_all_groups()` instead.")
         if not self._groups:
             raise RuntimeError("DeviceMesh process groups not initialized!")
-        found: ProcessGroup = self._groups[self._place(mesh_dim or 0)]
+        if isinstance(mesh_dim, str) and mesh_dim in self._root._flattened:
+            return self._root._flattened[mesh_dim].get_group()
+        found = self._groups[self._place(mesh_dim or 0)]
+        if not isinstance(found, ProcessGroup):
+            raise noted(
+                IndexError("list index out of range"),
+                because="this process is not in the mesh, so it has no group there",
+                instead="ask mesh.get_coordinate() first: it is None in such a process")
         return found
 
     def get_all_groups(self) -> list[ProcessGroup]:
@@ -116,10 +127,12 @@ class DeviceMesh:
         """The number of a dim. Raises KeyError for a name that the mesh has not."""
         if isinstance(dim, int):
             return dim
-        names = self.mesh_dim_names or ()
-        if dim not in names:
-            raise KeyError(f"Invalid mesh_dim_names {(dim,)} specified. Valid mesh_dim_names are {[*names]}.")
-        return names.index(dim)
+        if not self.mesh_dim_names:
+            raise KeyError("No `mesh_dim_names` found.")
+        if dim not in self.mesh_dim_names:
+            raise KeyError(f"Mesh dimension '{dim}' does not exist. Available mesh dimensions are: "
+                           f"mesh_dim_names={self.mesh_dim_names}")
+        return self.mesh_dim_names.index(dim)
 
     def __getitem__(self, mesh_dim_names: str | tuple[str, ...]) -> DeviceMesh:
         """The mesh of some dims, at the place of this process along all others. Its groups are those of this mesh.
@@ -131,38 +144,71 @@ class DeviceMesh:
         names = (mesh_dim_names,) if isinstance(mesh_dim_names, str) else tuple(mesh_dim_names)
         if names == self.mesh_dim_names:
             return self
-        if len(names) == 1 and names[0] in self._root._flattened:
-            return self._root._flattened[names[0]]
-        unknown = [name for name in names if name not in self.mesh_dim_names]
-        if unknown:
-            raise KeyError(f"Invalid mesh_dim_names {names} specified. Valid mesh_dim_names are "
-                           f"{[*self.mesh_dim_names]}.")
-        dims = [self.mesh_dim_names.index(name) for name in names]
-        if dims != sorted(dims):
-            raise noted(
-                KeyError(f"Invalid mesh_dim_names {names} specified."),
-                because=f"the names have the order of the mesh, {self.mesh_dim_names}")
-        at = self._coordinate or (0,) * self.ndim
-        part = self._ranks[tuple([slice(None) if dim in dims else at[dim] for dim in range(self.ndim)])]
-        return self._derived(part, names, [self._groups[dim] for dim in dims])
+        flattened = self._flattened if self._root is self else {}
+        valid = [*self.mesh_dim_names, *flattened]
+        if not {*names} <= {*valid}:
+            raise KeyError(f"Invalid mesh_dim_names {names} specified. Valid mesh_dim_names are {valid}.")
+        if len(names) == 1 and names[0] in flattened:
+            return flattened[names[0]]
+        dims = [self._dims_behind(name) for name in names]
+        at, kept = self._coordinate or (0,) * self.ndim, [dim for part in dims for dim in part]
+        self._check_order(names, kept)
+        part = self._ranks[tuple([slice(None) if dim in kept else at[dim] for dim in range(self.ndim)])]
+        part = part.transpose(np.argsort(np.argsort(kept))).reshape([self._size_of(each) for each in dims])
+        return self._derived(part, names, [
+            self._groups[each[0]] if name in self.mesh_dim_names else flattened[name]._groups[0]
+            for name, each in zip(names, dims)], [_inner_step([self._steps[dim] for dim in each]) for each in dims])
 
-    def _derived(self, ranks: Ranks, names: Sequence[str] | None, groups: list[Any]) -> DeviceMesh:
+    def _dims_behind(self, name: str) -> list[int]:
+        """The dims that a name stands for: several, if dims of the root were flattened."""
+        names = self.mesh_dim_names or ()
+        return [names.index(name)] if name in names else [names.index(each) for each in self._flattened[name]._behind]
+
+    def _check_order(self, names: tuple[str, ...], dims: list[int]) -> None:
+        """Raise KeyError for dims in another order than that of the mesh, and RuntimeError if one comes twice."""
+        long = [dim for dim in dims if self._ranks.shape[dim] > 1]
+        if long != sorted(long):
+            raise KeyError(f"Invalid mesh_dim_names {names} specified. Mesh dim indices should be in ascending order.")
+        if len({*dims}) != len(dims):
+            raise RuntimeError(f"Slicing overlapping dim_names {names} is not allowed.")
+
+    def _size_of(self, dims: Sequence[int]) -> int:
+        return int(np.prod([self._ranks.shape[dim] for dim in dims]))
+
+    def _derived(self, ranks: Ranks, names: Sequence[str] | None, groups: list[Any], steps: Sequence[Any],
+                 ) -> DeviceMesh:
         made = object.__new__(DeviceMesh)
-        made._fill(self.device_type, ranks, names, groups, self._root)
+        made._fill(self.device_type, ranks, names, groups, self._root, steps)
         return made
 
     def _flatten(self, mesh_dim_name: str | None = None, backend_override: Any = None) -> DeviceMesh:
-        """The processes of this mesh in one row. All processes call it, since it makes a group."""
-        name = mesh_dim_name or "_".join(self.mesh_dim_names or ())
-        root = self._root
-        if name not in root._flattened:
-            dims = [(root.mesh_dim_names or ()).index(each) for each in self.mesh_dim_names or ()]
-            rest = [dim for dim in range(root.ndim) if dim not in dims]
-            rows = root._ranks.transpose(*rest, *dims).reshape(-1, self.size())
-            group = _own_group(rows, 1)
-            at = int(np.argwhere(rows == get_rank())[0][0])
-            root._flattened[name] = self._derived(rows[at], (name,), [group])
-        return root._flattened[name]
+        """The processes of this mesh in one row. All processes call it, since it makes a group.
+
+        Raises RuntimeError for a mesh without names, and ValueError for a name that is taken.
+        """
+        if not self.mesh_dim_names:
+            raise RuntimeError("Cannot flatten a DeviceMesh without mesh_dim_names!")
+        name, root = mesh_dim_name or "_".join(self.mesh_dim_names), self._root
+        if self.mesh_dim_names == (name,):
+            return self
+        if name in (root.mesh_dim_names or ()):
+            raise ValueError(f"{name} already exists for submesh of the {root}. The mesh_dim_names of submesh and "
+                             f"flattened mesh are {root.mesh_dim_names}. Please specify another valid mesh_dim_name.")
+        behind = tuple([each for one in self.mesh_dim_names for each in (
+            root._flattened[one]._behind if one in root._flattened else (one,))])
+        if name in root._flattened:
+            if root._flattened[name]._behind != behind:
+                raise ValueError(f"Flatten mesh with mesh_dim_name {name} has been created before, Please specify "
+                                 "another valid mesh_dim_name.")
+            return root._flattened[name]
+        dims = [(root.mesh_dim_names or ()).index(each) for each in behind]
+        rest = [dim for dim in range(root.ndim) if dim not in dims]
+        rows = root._ranks.transpose(*rest, *dims).reshape(-1, self.size())
+        group, at = _own_group(rows, 1), np.argwhere(rows == get_rank())
+        made = self._derived(rows[at[0][0] if len(at) else 0], (name,), [group], [_inner_step(self._steps)])
+        made._behind = behind
+        root._flattened[name] = made
+        return made
 
     @staticmethod
     def from_group(group: Any, device_type: str, mesh: Any = None, *,
@@ -170,18 +216,23 @@ class DeviceMesh:
         """The mesh of a group, or of a list of groups with the `mesh` whose dims they belong to."""
         made = object.__new__(DeviceMesh)
         if isinstance(group, ProcessGroup):
-            made._fill(device_type, np.array(group.ranks, np.int32), mesh_dim_names, [group], made)
+            if mesh is not None and (mesh.tolist() if isinstance(mesh, TensorBase) else mesh) != [*group.ranks]:
+                raise ValueError(f"Invalid mesh {mesh} for ProcessGroup with ranks {[*group.ranks]}")
+            ranks = np.array(group.ranks, np.int32)
+            made._fill(device_type, ranks, mesh_dim_names, [group], made, _row_steps(ranks.shape))
             return made
         groups = [*group]
         if not groups:
             raise ValueError("Expects at least one ProcessGroup to be passed")
         if mesh is None:
             raise ValueError("Must pass mesh if passing multiple ProcessGroups")
+        if mesh_dim_names is None:
+            raise ValueError("Must pass mesh_dim_names if passing multiple ProcessGroups")
         ranks = np.array(mesh._array if isinstance(mesh, TensorBase) else mesh, np.int32)
         if ranks.ndim != len(groups):
             raise ValueError(f"Expects mesh with ndim equal to number of ProcessGroups but got mesh {ranks.tolist()} "
                              f"and {len(groups)} ProcessGroups")
-        made._fill(device_type, ranks, mesh_dim_names, groups, made)
+        made._fill(device_type, ranks, mesh_dim_names, groups, made, _row_steps(ranks.shape))
         return made
 
     def __enter__(self) -> DeviceMesh:
@@ -200,13 +251,13 @@ class DeviceMesh:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (self.device_type, self._ranks.tolist(), self.mesh_dim_names,
-                        [None if isinstance(group, int) else [*group.ranks] for group in self._groups])
+                        [[*group.ranks] if isinstance(group, ProcessGroup) else None for group in self._groups],
+                        self._steps)
 
     def __repr__(self) -> str:
-        strides = [stride // self._ranks.itemsize for stride in np.ascontiguousarray(self._ranks).strides]
         sizes = (f"({', '.join(f'{name}={n}' for name, n in zip(self.mesh_dim_names, self.shape))})"
                  if self.mesh_dim_names else str(self.shape))
-        return f"DeviceMesh({sizes}, {self.device_type!r}, stride={tuple(strides)})"
+        return f"DeviceMesh({sizes}, {self.device_type!r}, stride={self._steps})"
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, DeviceMesh) and self.device_type == other.device_type
@@ -217,12 +268,23 @@ class DeviceMesh:
         return hash((self._ranks.tobytes(), self.shape, self.device_type, self.mesh_dim_names))
 
 
-def _again(device_type: str, ranks: Any, names: tuple[str, ...] | None, groups: list[Any]) -> DeviceMesh:
+def _again(device_type: str, ranks: Any, names: tuple[str, ...] | None, groups: list[Any], steps: Sequence[Any],
+           ) -> DeviceMesh:
     """A mesh from its pickle. Its groups are those with these ranks that this process has; it may have none of them."""
     made = object.__new__(DeviceMesh)
     found = [None if own is None else DeviceMesh._known.get(tuple(own)) for own in groups]
-    made._fill(device_type, np.array(ranks, np.int32), names, [] if None in found else found, made)
+    made._fill(device_type, np.array(ranks, np.int32), names, [] if None in found else found, made, steps)
     return made
+
+
+def _row_steps(shape: Sequence[int]) -> tuple[Any, ...]:
+    """The steps from one process to the next along each dim of a mesh that was not taken from another."""
+    return tuple([int(np.prod(shape[dim + 1:])) if n != 1 else () for dim, n in enumerate(shape)])
+
+
+def _inner_step(steps: Sequence[Any]) -> Any:
+    """The step along dims that have become one: that of the last of them with several processes."""
+    return next((step for step in reversed(steps) if step != ()), ())
 
 
 def _own_group(ranks: Ranks, dim: int) -> Any:

@@ -112,20 +112,28 @@ _PAIRS: dict[str, Callable[..., Array]] = {
 
 
 def mpi_op(op: RedOpType, kind: np.dtype[Any]) -> Any:
-    """MPI's operation for arrays of this dtype. For halves it computes in float32 and rounds after each pair."""
+    """MPI's operation for arrays of this dtype.
+
+    Of halves it computes in float32 and rounds after each pair. Maxima and minima of floats are NumPy's: with MPI's, it
+    would depend on the order of the processes whether a nan among the numbers is the result, as it should be.
+    """
     name = _NAMES[op]
     if kind.kind == "b":
         name = _OF_BOOLS.get(name, name)
-    return _of_halves(name, kind) if kind.itemsize == 2 else getattr(mpi(), name)
+    ordered = kind.kind == "f" and name in ("MAX", "MIN")
+    return _by_pairs(name, kind) if kind.itemsize == 2 or ordered else getattr(mpi(), name)
 
 
 @cache
-def _of_halves(name: str, kind: np.dtype[Any]) -> Any:
-    """An operation of MPI on numbers of 16 bits. MPI knows them as integers of that size."""
+def _by_pairs(name: str, kind: np.dtype[Any]) -> Any:
+    """An operation of MPI that NumPy computes. MPI knows numbers of 16 bits as integers of that size."""
     pair = _PAIRS[name]
 
     def reduce(given: Any, into: Any, _: Any) -> None:
         found = np.frombuffer(into, kind)
-        found[:] = pair(np.frombuffer(given, kind).astype(np.float32), found.astype(np.float32)).astype(kind)
+        if kind.itemsize == 2:
+            found[:] = pair(np.frombuffer(given, kind).astype(np.float32), found.astype(np.float32)).astype(kind)
+        else:
+            pair(np.frombuffer(given, kind), found, out=found)
 
     return mpi().Op.Create(reduce, commute=True)

@@ -42,7 +42,7 @@ def view(x: Array, shape: Shape) -> Any:
 def by_steps(x: Array, shape: Shape, by: Shape) -> Any:
     """The memory of `x` in a shape with as many elements, by strides in bytes that stay inside the memory."""
     owner = owner_of(x)
-    if owner.flags.forc and x.size:
+    if owner.flags.forc and 0 < x.nbytes <= owner.nbytes:          # an array without memory has an owner of one element
         out = window(owner, shape, x.dtype, address(x) - address(owner), by)
     else:
         out = by_strides(x, shape, by)

@@ -12,7 +12,9 @@ import torch.distributed as dist
 import torch.distributed.nn as over
 from torch import nn
 from torch.distributed import checkpoint
+from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.optim import ZeroRedundancyOptimizer
+from torch.distributed.tensor import Shard, distribute_tensor
 from torch.nn.parallel import DistributedDataParallel
 
 warnings.simplefilter("ignore")
@@ -122,6 +124,8 @@ def saved(folder: str) -> None:
     (model(X[part]) - Y[part]).square().sum().backward()
     optimizer.step()
     own = {"rank": torch.full((3,), float(rank))}
+    with pytest.raises(TypeError if rank == 1 else RuntimeError, match="cannot pickle|Rank 1 could not save"):
+        checkpoint.save({"step": 7, f"bad {rank}": (i for i in "x") if rank == 1 else 1}, checkpoint_id=folder)
     for step in range(2):                                  # the second replaces the first
         checkpoint.save({"model": model, "own": {f"rank {rank}": own}, "step": step}, checkpoint_id=folder)
     for _, tensor in sorted(model.state_dict().items()):
@@ -129,6 +133,18 @@ def saved(folder: str) -> None:
     checkpoint.load({"model": model}, checkpoint_id=folder)
     assert not torch.equal(model[0].weight, torch.zeros(8, 6))
     assert optimizer.param_groups[0]["lr"] == 0.05
+
+
+def saved_parts(folder: str) -> None:
+    """DTensors that the processes name in different orders, and one that only the last process has."""
+    row, last = init_device_mesh("cpu", (size,)), DeviceMesh("cpu", [size - 1])
+    state = {name: distribute_tensor(torch.full((5, 2), value), row, [Shard(0)])
+             for name, value in (("a", 1.0), ("b", 2.0))}
+    state["last"] = distribute_tensor(torch.full((3,), float(rank)), last, [Shard(0)])
+    checkpoint.save(dict([*state.items()][::1 if rank else -1]), checkpoint_id=folder)
+    found = {"a": torch.zeros(5, 2), "b": torch.zeros(5, 2), "last": torch.zeros(3)}
+    checkpoint.load(found, checkpoint_id=folder)
+    assert [value.unique().tolist() for value in found.values()] == [[1.0], [2.0], [size - 1.0]]
 
 
 def different() -> None:
@@ -141,6 +157,7 @@ def different() -> None:
 for each in (places, soak, strides, forgotten, local, normalized, gradients, objects, different):
     each()
 saved(sys.argv[1])
+saved_parts(f"{sys.argv[1]} in parts")
 dist.barrier()
 dist.destroy_process_group()
 print(f"checked by {rank}", flush=True)

@@ -79,6 +79,19 @@ def meshes() -> None:
     total = torch.ones(1) * rank
     dist.all_reduce(total, group=square["dp"].get_group())
     tell("sum along a dim", total)
+    cube = init_device_mesh("cpu", (2, 1, size // 2), mesh_dim_names=("a", "b", "c"))
+    flat = cube["a", "b"]._flatten("x")
+    for names in ("a", "c", ("a", "b"), ("b", "c"), ("b", "a"), ("c", "a"), ("a", "a"), "x", ("x", "c"), ("x", "a")):
+        case(f"of a cube {names}", lambda names=names: (lambda part: [
+            str(part), part.mesh, part.mesh_dim_names, part.get_coordinate(),
+            [dist.get_process_group_ranks(group) for group in part.get_all_groups()]])(cube[names]))
+    case("flat", lambda: [str(flat), flat.size(), flat is cube["a", "b"]._flatten("x"), row._flatten() is row,
+                          dist.get_process_group_ranks(cube.get_group("x"))])
+    case("flat again", lambda: cube["a", "c"]._flatten("x"))
+    case("flat name", kind, lambda: cube["a", "c"]._flatten("b"))
+    case("flat without names", lambda: DeviceMesh("cpu", [*range(size)])._flatten())
+    last = DeviceMesh("cpu", [size - 1])
+    case("outside", lambda: [last.get_coordinate(), kind(last.get_group), kind(last.get_local_rank)])
     case("no dim", kind, square.get_group)
     case("no local rank", kind, square.get_local_rank)
     case("unknown", lambda: square["pp"])

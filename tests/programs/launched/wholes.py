@@ -21,6 +21,27 @@ meshes = [init_device_mesh("cpu", (size,)), *([init_device_mesh("cpu", (2, size 
 draw = random.Random(size)
 torch.manual_seed(size)
 
+
+
+def views_written(x: Any, y: Any) -> Any:
+    """Writes through views, some of which have parts that other processes have."""
+    z = x.sin()
+    z[1] = y[0]
+    z[2:4].mul_(3)
+    z.t()[2].add_(4)
+    z.view(-1)[3:9].neg_()
+    z[1:].diagonal().mul_(y[0, :z.diagonal(1).shape[0]].sum())
+    z[:, 2:4][1:3].copy_(y[1:3, :2])
+    return z * y
+
+
+def scaled(x: Any, y: Any) -> Any:
+    """A tensor in any placements, even a sum of parts, times others and itself in place."""
+    z = x.detach() * 2
+    z.mul_(z).div_(y.detach() * y.detach() + 1)
+    return z.add_(z, alpha=0.5).mul_(y).sub_(x)
+
+
 CALLS: dict[str, Callable[..., Any]] = {
     "add": lambda x, y: x + y,
     "mul": lambda x, y: x * y,
@@ -63,6 +84,12 @@ CALLS: dict[str, Callable[..., Any]] = {
     "logsumexp": lambda x, y: x.logsumexp(1) + y.logsumexp(0).sum(),
     "einsum": lambda x, y: torch.einsum("ij,kj->ik", x, y),
     "gather": lambda x, y: x.gather(1, (y > 0).long()),
+    "views written": views_written,
+    "scaled": scaled,
+    "integers": lambda x, y: (x * 3).long() * y,
+    "truths": lambda x, y: (x - x.detach()).bool() + y,
+    "singular values": lambda x, y: torch.linalg.svdvals(x.detach()) * y.sum(),
+    "is in": lambda x, y: torch.isin(x.detach().round(), y.detach().round()) * y,
 }
 
 
@@ -116,9 +143,15 @@ for _ in range(3):
 sharded_steps()
 with implicit_replication():
     total = distribute_tensor(torch.ones(4, 2), meshes[0], [Shard(0)]) + torch.arange(8.0).view(4, 2)
+    sides = [distribute_tensor(torch.ones(4, 6), meshes[0], [Shard(1)]) for _ in range(2)]
+    assert F.linear(sides[0], sides[1], torch.arange(4.0)).full_tensor().tolist() == [[6.0, 7.0, 8.0, 9.0]] * 4
 assert total.full_tensor().tolist() == torch.arange(1.0, 9.0).view(4, 2).tolist()
 by_rows, replicated = [distribute_tensor(torch.arange(8.0).view(4, 2), meshes[0], [place])
                        for place in (Shard(0), Replicate())]
 assert torch.equal(by_rows, replicated)
 assert not by_rows.equal(replicated + 1)
+for place in range(size):
+    numbers = torch.arange(4.0 * size).index_fill(0, torch.tensor(place * 4), float("nan"))
+    cut = distribute_tensor(numbers, meshes[0], [Shard(0)])
+    assert torch.stack([cut.amax(), cut.amin(), cut.max(), cut.min()]).full_tensor().isnan().all()
 print(f"wholes by {rank}", flush=True)

@@ -7,6 +7,7 @@ import io
 import pickle
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,67 @@ def test_equal_tensors(mesh: DeviceMesh) -> None:
     assert not torch.equal(x, x[:1])
 
 
+def test_answers_about_the_whole(mesh: DeviceMesh) -> None:
+    x = distribute_tensor(torch.arange(6.0).view(2, 3), mesh, [Shard(0)])
+    assert torch.allclose(x, x)
+    assert not torch.allclose(x, x + 1)
+    assert 5 in x
+    assert 9 not in x
+    assert x.nbytes == 24
+
+
+def test_placements_that_do_not_fit(mesh: DeviceMesh) -> None:
+    square = init_device_mesh("cpu", (1, 1))
+    x = distribute_tensor(torch.ones(2, 3), mesh, [Shard(0)])
+    for places, kind, text in (([Shard(2)], IndexError, r"range of \[-2, 1\], but got 2"),
+                               ([Shard(-3)], IndexError, "Dimension out of range"),
+                               ([0], RuntimeError, "unsupported placements 0 on device mesh dimension 0"),
+                               ([Shard(0)] * 2, ValueError, "must have the same length as `device_mesh.ndim`")):
+        for call in (partial(distribute_tensor, torch.ones(2, 3)), x.redistribute,
+                     partial(DTensor.from_local, torch.ones(2, 3))):
+            with pytest.raises(kind, match=text):
+                call(mesh, places)
+    with pytest.raises(IndexError, match="Dimension out of range"):
+        distribute_tensor(torch.tensor(1.0), mesh, [Shard(0)])
+    with pytest.raises(AssertionError, match="mesh dimension does not match the length of placements"):
+        zeros(2, device_mesh=mesh, placements=[Shard(0)] * 2)
+    with pytest.raises(NotImplementedError, match="Cross device mesh comm not supported yet!"):
+        x.redistribute(square, [Replicate()] * 2)
+    with pytest.raises(ValueError, match=r"Replicate to Partial\(product\) conversion is not supported"):
+        distribute_tensor(torch.ones(2), mesh, [Partial("product")])
+    with pytest.raises(RuntimeError, match="only accepts torch.Tensor but got .*DTensor"):
+        DTensor.from_local(x, mesh, [Shard(0)])
+
+
+def test_a_move_in_another_dtype(mesh: DeviceMesh) -> None:
+    x = distribute_tensor(torch.ones(3), mesh, [Shard(0)]).requires_grad_()
+    y = x.redistribute(mesh, [Replicate()], forward_dtype=torch.float64, backward_dtype=torch.float16)
+    assert (y.dtype, y.grad_fn.name()) == (torch.float64, "RedistributeBackward")
+    (y * 1.0001).sum().backward()
+    assert (x.grad.dtype, x.grad.placements) == (torch.float32, (Shard(0),))
+    assert x.grad.full_tensor().tolist() == [1.0] * 3
+
+
+def test_gradients_of_dims_from_the_end(mesh: DeviceMesh) -> None:
+    x = distribute_tensor(torch.ones(2, 3), mesh, [Shard(1)]).requires_grad_()
+    (x.to_local(grad_placements=[Shard(-1)]) * 2).sum().backward()
+    assert x.grad.placements == (Shard(1),)
+
+
+def test_writes_over_sums_of_parts(mesh: DeviceMesh) -> None:
+    for reduction, write in (("max", lambda x: x.mul_(-1)), ("min", lambda x: x.add_(x)), ("sum", lambda x: x.add_(1)),
+                             ("product", lambda x: x.mul_(2)), ("sum", lambda x: x[0].fill_(1))):
+        with pytest.raises(RuntimeError, match="in-place operations that require placement changes"):
+            write(DTensor.from_local(torch.ones(2, 2), mesh, [Partial(reduction)]))
+    whole = DTensor.from_local(torch.ones(2, dtype=torch.int64), mesh, [Partial()])
+    with pytest.raises(RuntimeError, match="in-place operations that require placement changes"):
+        whole.copy_(distribute_tensor(torch.ones(2), mesh, [Replicate()]))
+    for reduction in ("sum", "avg", "max", "min"):
+        x = DTensor.from_local(torch.ones(2, 2), mesh, [Partial(reduction)])
+        assert x.detach().placements == x.t().placements == x[0].placements == (Partial(reduction),)
+    assert x.long().placements == (Replicate(),)
+
+
 def through_a_file(value: Any) -> Any:
     file = io.BytesIO()
     torch.save(value, file)
@@ -151,8 +213,41 @@ def test_functions_of_parts(mesh: DeviceMesh) -> None:
         local_map(lambda part: part, [Shard(0)], ([Replicate()],))(x)
 
 
+def test_results_and_arguments_that_do_not_fit(mesh: DeviceMesh) -> None:
+    x, cut = distribute_tensor(torch.ones(2, 2), mesh, [Shard(0)]), [Shard(0)]
+    two = local_map(lambda parts: [part + 1 for part in parts], (cut, [Replicate()]), (cut, cut))([x, x])
+    assert [part.placements for part in two] == [(Shard(0),), (Replicate(),)]
+    for call, out, given, text in (
+            (lambda part: (part, part), (cut,), (cut,), "be provided for each output value, received 1"),
+            (lambda part: part, cut, (cut, cut), "in_placements length 2 does not match the number of input args 1"),
+            (lambda part: part, cut, (None,), "expects placements but received None"),
+            (lambda part: 3, cut, (cut,), "Non-tensor output 3 expects None placements"),
+            (lambda part: x, cut, (cut,), "torch.Tensor output expected but received")):
+        with pytest.raises(AssertionError, match=text):
+            local_map(call, out, given)(x)
+    plain = torch.ones(2)
+    assert local_map(lambda part: part, cut, device_mesh=mesh)(plain) is plain
+
+
+def test_modules_that_are_not_sharded(mesh: DeviceMesh) -> None:
+    scalar = torch.nn.Linear(2, 2)
+    scalar.bias = torch.nn.Parameter(torch.tensor(1.0))
+    turned = torch.nn.Linear(2, 3)
+    turned.weight = torch.nn.Parameter(torch.ones(2, 3).t())
+    sharded = fsdp.fully_shard(torch.nn.Linear(2, 2), mesh=mesh)
+    for module, options, kind, text in (
+            (scalar, {}, ValueError, "scalar parameters. Change bias to a 1D tensor"),
+            (turned, {}, NotImplementedError, "non-contiguous parameters"),
+            (sharded, {}, AssertionError, "fully_shard has already been applied to the following module"),
+            (torch.nn.ReLU(), {"mesh": init_device_mesh("cpu", (1, 1, 1))}, ValueError, "1D or 2D DeviceMesh"),
+            (torch.nn.Linear(2, 2), {"shard_placement_fn": lambda _: Replicate()}, ValueError, "Invalid shard"),
+            (torch.nn.Linear(2, 2), {"shard_placement_fn": lambda _: Shard(3)}, AssertionError, "Shard dim 3 is inv")):
+        with pytest.raises(kind, match=text):
+            fsdp.fully_shard(module, **{"mesh": mesh, **options})
+
+
 def test_a_mesh_in_one_process(mesh: DeviceMesh) -> None:
-    assert repr(mesh) == "DeviceMesh((all=1), 'cpu', stride=(1,))"
+    assert repr(mesh) == "DeviceMesh((all=1), 'cpu', stride=((),))"
     assert mesh["all"] is mesh
     assert (mesh.size(), mesh.get_local_rank(), mesh.get_coordinate()) == (1, 0, (0,))
     with mesh:
@@ -161,6 +256,17 @@ def test_a_mesh_in_one_process(mesh: DeviceMesh) -> None:
         zeros(2, 2)
     with pytest.raises(KeyError, match="Valid mesh_dim_names are"):
         mesh["other"]
+    with pytest.raises(KeyError, match="Mesh dimension 'other' does not exist"):
+        mesh.get_group("other")
+    square = init_device_mesh("cpu", (1, 1), mesh_dim_names=("a", "b"))
+    with pytest.raises(RuntimeError, match=r"Slicing overlapping dim_names \('a', 'a'\) is not allowed"):
+        square["a", "a"]
+    with pytest.raises(ValueError, match="a already exists for submesh"):
+        square._flatten("a")
+    with pytest.raises(RuntimeError, match="Cannot flatten a DeviceMesh without mesh_dim_names"):
+        init_device_mesh("cpu", (1, 1))._flatten()
+    with pytest.raises(ValueError, match=r"Invalid mesh \[1\] for ProcessGroup with ranks \[0\]"):
+        DeviceMesh.from_group(mesh.get_group(), "cpu", [1])
     with pytest.raises(ValueError, match="Mixing partial reduce types"):
         distribute_tensor(torch.ones(2), init_device_mesh("cpu", (1, 1)), [Partial("sum"), Partial("max")])
 

@@ -174,11 +174,16 @@ def fully_shard(module: Any, *, mesh: DeviceMesh | None = None, reshard_after_fo
     for each in modules:
         if type(each).__name__ in ("ModuleList", "ModuleDict"):
             raise ValueError(f"fully_shard does not support containers that do not implement forward: {each}")
+        if isinstance(each, FSDPModule):
+            raise AssertionError("Each distinct composable distributed API can only be applied to a module once. "
+                                 f"fully_shard has already been applied to the following module:\n{each}")
     policy = mp_policy or MixedPrecisionPolicy()
     if policy.reduce_dtype not in (None, policy.param_dtype):
         raise NotImplementedError("MixedPrecisionPolicy(reduce_dtype=...): gradients are averaged in the dtype of the "
                                   "parameters. Leave it out.")
     found = mesh or _usual_mesh()
+    if found.ndim not in (1, 2):
+        raise ValueError(f"fully_shard expects a 1D or 2D DeviceMesh but got {found}")
     placements = (Shard(0),) if found.ndim == 1 else (Replicate(), Shard(0))
     owners = _distributed(modules, found, placements, shard_placement_fn, ignored_params or set())
     group = _Group(owners, found, policy, bool(reshard_after_forward is None or reshard_after_forward))
@@ -207,12 +212,27 @@ def _distributed(modules: Sequence[Module], mesh: DeviceMesh, placements: tuple[
                 continue
             if id(parameter) not in made:
                 cut = place and place(parameter)
+                _check_parameter(name, parameter, cut)
                 lie = placements if cut is None else (*placements[:-1], cut)
                 made[id(parameter)] = Parameter(distribute_tensor(parameter.detach(), mesh, lie, src_data_rank=None),
                                                 parameter.requires_grad)
             owner._parameters[name] = made[id(parameter)]
             owners.setdefault(made[id(parameter)], []).append((owner, name))
     return owners
+
+
+def _check_parameter(name: str, parameter: Any, cut: Any) -> None:
+    """Raise an error for a parameter that is not cut, or not along this dim."""
+    if not parameter.ndim:
+        raise ValueError(f"fully_shard doesn't support scalar parameters. Change {name} to a 1D tensor with numel "
+                         "equal to 1.")
+    if cut is not None and not isinstance(cut, Shard):
+        raise ValueError(f"Invalid shard_placement_fn result: {cut}")
+    if cut is not None and not -parameter.ndim <= cut.dim < parameter.ndim:
+        raise AssertionError(f"Shard dim {cut.dim} is invalid for {parameter.ndim}D tensor: {parameter.shape}")
+    if not parameter.is_contiguous():
+        raise NotImplementedError(f"FSDP does not support non-contiguous parameters yet: param.shape={parameter.shape} "
+                                  f"param.stride()={parameter.stride()}")
 
 
 def _cast(value: Any, dtype: Any) -> Any:

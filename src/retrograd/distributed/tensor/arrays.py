@@ -7,7 +7,7 @@ A `DistributedArray` shows the shape, the dtype and the strides of the whole. Th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 from ...foundations.dtypes import Array
 from ...foundations.errors import noted
@@ -19,13 +19,23 @@ from .moving import moved
 from .placement_types import Partial, Placement, Replicate, Shard
 
 
+class Origin(NamedTuple):
+    """What a view was taken of: the viewed array, the operator, its options, and which of several results it is."""
+
+    viewed: DistributedArray
+    op: Any
+    options: tuple[Any, ...]
+    place: int | None
+
+
 class DistributedArray(Geometry):
     """The part `local` of an array whose parts lie on the processes of `mesh`, one placement for each of its dims.
 
-    `whole` is the geometry of the whole array.
+    `whole` is the geometry of the whole array. A view has an `origin` if its part is no part of what it views, since
+    other processes have that: what is written over the view is then written over what it views, too.
     """
 
-    __slots__ = ("__weakref__", "local", "mesh", "placements", "whole")
+    __slots__ = ("__weakref__", "local", "mesh", "origin", "placements", "whole")
     __array_ufunc__ = None
     in_rows = False                                      # so that each tensor over such an array gets its class
     # The class of a tensor over such an array, given its class over another array. The tensors fill it in.
@@ -33,6 +43,7 @@ class DistributedArray(Geometry):
 
     def __init__(self, local: Array, mesh: DeviceMesh, placements: Sequence[Placement], whole: MetaArray) -> None:
         self.local, self.mesh, self.placements, self.whole = local, mesh, tuple(placements), whole
+        self.origin: Origin | None = None
 
     like = property(lambda self: self.whole.like)
     base = property(lambda self: owner_of(self.local))
@@ -43,6 +54,10 @@ class DistributedArray(Geometry):
         raise noted(
             RuntimeError(".numpy() is not supported for tensor subclasses."),
             instead="x.to_local() for the part of this process, or x.full_tensor() for the whole")
+
+    def __bool__(self) -> bool:
+        """The truth of the one number, which all processes of the mesh ask for together."""
+        return bool(self.full())
 
     def tolist(self) -> Any:
         """The numbers of the whole, which all processes of the mesh ask for together."""
@@ -85,9 +100,25 @@ def whole_shape(shape: Sequence[int], mesh: DeviceMesh, placements: Sequence[Pla
 
 
 def checked_placements(mesh: DeviceMesh, placements: Sequence[Any] | None, rank: int) -> tuple[Placement, ...]:
-    """The placements, with dims that count from the front. By default each process has the whole array."""
+    """The placements, with dims that count from the front. By default each process has the whole array.
+
+    Raises ValueError if there is not one placement for each dim of the mesh, RuntimeError for what is no placement,
+    and IndexError for a dim that a tensor of `rank` dims has not.
+    """
     if placements is None:
         return (Replicate(),) * mesh.ndim
+    if len(placements) != mesh.ndim:
+        raise ValueError("`placements` must have the same length as `device_mesh.ndim`! Found placements length: "
+                         f"{len(placements)}, and device_mesh.ndim: {mesh.ndim}.")
+    for i, each in enumerate(placements):
+        if not isinstance(each, Placement):
+            raise RuntimeError(f"Trying to distribute tensor with unsupported placements {each} on device mesh "
+                               f"dimension {i}!")
+        if isinstance(each, Shard) and not -rank <= each.dim < rank:
+            raise noted(
+                IndexError(f"Dimension out of range (expected to be in range of [{-max(rank, 1)}, {max(rank, 1) - 1}], "
+                           f"but got {each.dim})"),
+                given=f"{each!r} for a tensor with {rank} dims")
     reductions = {each.reduce_op for each in placements if isinstance(each, Partial)}
     if len(reductions) > 1:
         raise noted(

@@ -7,23 +7,25 @@ without a rule get whole arrays in all processes, so every operator is right, an
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import Array
+from ...foundations.dtypes import FLOATING, Array, category
 from ...foundations.errors import noted
 from ...kernels.kinds import found_in, replaced
 from ...kernels.layout import row_major
 from ...kernels.meta import elementwise, without_memory
 from ...ops.basic import clone, copy, look
 from ...ops.creation import drawn, drawn_beside, fresh, new_full, random_channels, random_from, random_like
-from ...ops.elementwise.arithmetic import add, copy as copy_elements, div, mul, sub, zero
+from ...ops.elementwise.arithmetic import add, add_scaled, copy as copy_elements, div, mul, sub, sub_scaled, zero
 from ...ops.framework import Op
 from ...tensors.meta.inference import infer
+from ...tensors.recording.inplace import write_over
 from ..device_mesh import DeviceMesh
-from .arrays import DistributedArray, distributed
-from .cases import Asked, Case, whole
+from .arrays import DistributedArray, Origin, distributed
+from .cases import AVG, SUM, Asked, Case, whole
 from .elements import pointwise
 from .moving import local_bounds
 from .placement_types import Partial, Placement, Replicate, Shard
@@ -48,7 +50,7 @@ def carry_out(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: b
     if write:
         return _written(op, call, args)
     if op is look:
-        call(arrays[0].local, *args[1:])
+        call(arrays[0].full(), *args[1:])                    # so that all processes raise the error, if one does
         return args[0]
     if op is fresh:
         return args[0].copy()
@@ -100,7 +102,7 @@ def _cost(now: Placement, wanted: Placement, nbytes: int, count: int) -> float:
     gather = nbytes * (count - 1) / count
     if isinstance(now, Partial):
         return 2 * gather + (1 if isinstance(wanted, Replicate) else 2)
-    return gather if isinstance(wanted, Replicate) else gather + _DEAR
+    return gather + (1 if isinstance(wanted, Replicate) else _DEAR)      # a part of no bytes stays a part, too
 
 
 def _chosen(rule: Callable[[Asked], Any] | None, operands: Sequence[Any], args: tuple[Any, ...], outputs: int,
@@ -120,11 +122,16 @@ def _chosen(rule: Callable[[Asked], Any] | None, operands: Sequence[Any], args: 
 def _rule_of(op: Any) -> Callable[[Asked], Any] | None:
     """The rule of an operator; None if all processes compute the whole."""
     rule = RULES.get(op)
-    if rule is None and op.kind in ("elementwise", "constant") and op.outputs == ("out",):
+    if rule is None and _by_element(op) and op.outputs == ("out",):
         return pointwise
     if rule is None and op is clone:
         return pointwise
     return rule
+
+
+def _by_element(op: Any) -> bool:
+    """Whether an operator computes each element by itself. Constants such as `isin` do not: they lie in rows."""
+    return op.kind in ("elementwise", "constant") and op.layout == "elementwise"
 
 
 def _is_array(value: Any) -> bool:
@@ -156,14 +163,17 @@ def _computed(op: Op, call: Callable[..., Any], args: tuple[Any, ...], mesh: Dev
         results = call(local[0], "K" if isinstance(local[1], tuple) else local[1])
     else:
         results = call(*local)
-    return _joined(op, args, results, mesh, places)
+    apart = op.view and (args[0].origin is not None or args[0].placements != tuple([case.ins[0] for case in cases]))
+    return _joined(op, args, results, mesh, places, apart)
 
 
 def _part(x: Any, mesh: DeviceMesh, placements: Sequence[Placement]) -> Array:
     """The part of this process in some placements, of an array that lies otherwise or that each process has."""
-    if type(x) is DistributedArray:
-        return x.to(placements).local
-    return _cut_out(x, mesh, placements)
+    if type(x) is not DistributedArray:
+        if not any([isinstance(each, Partial) for each in placements]):
+            return _cut_out(x, mesh, placements)
+        x = distributed(x, mesh, (_WHOLE,) * mesh.ndim, x.shape)
+    return x.to(placements).local  # type: ignore[no-any-return]
 
 
 def _with_parts(value: Any, parts: Any) -> Any:
@@ -187,14 +197,19 @@ def _reshaped(op: Op, args: tuple[Any, ...], local: tuple[Any, ...], places: Seq
 
 
 def _joined(op: Op, args: tuple[Any, ...], results: Any, mesh: DeviceMesh,
-            places: Sequence[Sequence[tuple[Placement, int]]]) -> Any:
-    """The results of this process as parts of distributed arrays."""
+            places: Sequence[Sequence[tuple[Placement, int]]], apart: bool) -> Any:
+    """The results of this process as parts of distributed arrays. Those of a view may have memory apart from it."""
     if type(results) is not tuple:
-        return _whole_of(op, args, results, mesh, places[0], None)
+        found = _whole_of(op, args, results, mesh, places[0], None)
+        found.origin = Origin(args[0], op, args[1:], None) if apart else None
+        return found
     if len(places) < len(results):                         # as many outputs as the call decides
         places = [places[0]] * len(results)
     views = _inferred(op, args) if op.view else (None,) * len(results)
-    return tuple([_whole_of(op, args, each, mesh, lie, view) for each, lie, view in zip(results, places, views)])
+    several = tuple([_whole_of(op, args, each, mesh, lie, view) for each, lie, view in zip(results, places, views)])
+    for place, each in enumerate(several if apart else ()):
+        each.origin = Origin(args[0], op, args[1:], place)
+    return several
 
 
 def _inferred(op: Op, args: tuple[Any, ...]) -> Any:
@@ -208,7 +223,7 @@ def _whole_of(op: Op, args: tuple[Any, ...], result: Array, mesh: DeviceMesh,
     placements = [each for each, _ in lie]
     if op.view:
         return DistributedArray(result, mesh, placements, _inferred(op, args) if view is None else view)
-    if op.kind in ("elementwise", "constant"):
+    if _by_element(op):
         return DistributedArray(result, mesh, placements, elementwise(
             [x.whole if type(x) is DistributedArray else x for x in _operands(args)], result.dtype))
     shape = [*result.shape]
@@ -230,43 +245,90 @@ def _written(op: Any, call: Callable[..., Any], args: tuple[Any, ...]) -> None:
             instead="x.full_tensor() or x.to_local() for what is to be written")
     if op.kernel in (drawn, drawn_beside) or not _element_by_element(op, args):
         _write_whole(call, args)
-        return
-    _refuse_sums(op, target, args[1:])
-    if any([type(x) is np.ndarray and x.ndim for x in args]):
-        call(*[_beside(x, target) if _is_array(x) else x for x in args])
     else:
-        call(*replaced(args, DistributedArray, lambda x: _beside(x, target)))
+        _write_parts(op, call, args)
+    if target.origin is not None:
+        _write_through(target, target.origin)
+
+
+def _write_parts(op: Any, call: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    """Write each element by itself over the part of this process."""
+    target = args[0]
+    begin = 2 if getattr(call, "func", None) is write_over else 1          # the first operand is the target again
+    others = args[begin:]
+    _refuse_sums(op, target, others)
+    places = [target.placements] * begin + [
+        _without_parts(target) if op in _SCALING else target.placements] * len(others)
+    if any([type(x) is np.ndarray and x.ndim for x in args]):
+        call(*[_beside(x, target, lie) if _is_array(x) else x for x, lie in zip(args, places)])
+    else:
+        call(*[replaced(x, DistributedArray, partial(_beside, target=target, places=lie))
+               for x, lie in zip(args, places)])
+
+
+def _write_through(view: DistributedArray, origin: Origin) -> None:
+    """Write the elements of a view over the array that was viewed, which has other memory."""
+    viewed = origin.viewed
+    whole = row_major(viewed.full())
+    part = origin.op.compute(whole, *origin.options)
+    np.copyto(part if origin.place is None else part[origin.place], view.full())
+    _keep_part(viewed, whole)
+    if viewed.origin is not None:
+        _write_through(viewed, viewed.origin)
+
+
+def _keep_part(target: DistributedArray, whole: Array) -> None:
+    """Write the part of this process of a new whole. Raises RuntimeError for a sum of parts."""
+    if _without_parts(target) != target.placements:
+        raise noted(
+            RuntimeError("in-place operations that require placement changes are not supported."),
+            given=f"the placements {target.placements}", instead="call redistribute first")
+    np.copyto(target.local, _cut_out(whole, target.mesh, target.placements))
 
 
 def _element_by_element(op: Any, args: tuple[Any, ...]) -> bool:
     """Whether a write computes each element by itself."""
-    return op.kind in ("elementwise", "constant") and all([x.ndim <= args[0].ndim for x in _operands(args)])
+    return _by_element(op) and all([x.ndim <= args[0].ndim for x in _operands(args)])
+
+
+# Operators that make a right sum of parts over a sum of parts: of other parts, and by factors that each process has.
+_SUMMING = (add, sub, add_scaled, sub_scaled, add.written, sub.written, add_scaled.written, sub_scaled.written)
+_SCALING = (mul, div, mul.written, div.written)
 
 
 def _refuse_sums(op: Any, target: DistributedArray, others: tuple[Any, ...]) -> None:
     """Raise RuntimeError for a write over parts of a sum that would not be parts of the right sum."""
-    if not any([isinstance(each, Partial) for each in target.placements]):
+    reductions = [each for each in target.placements if isinstance(each, Partial)]
+    if not reductions:
         return
-    rest = [x for x in others if x is not target]
-    summed = op in (add, sub, add.written, sub.written, copy_elements) and all([
-        type(x) is DistributedArray for x in rest if _is_array(x)])
-    scaled = op in (mul, div, mul.written, div.written) and not any([type(x) is DistributedArray for x in rest])
-    if not (summed or scaled or op is zero):
+    arrays = _operands(others)
+    given = all([type(x) is DistributedArray and not _loses(x.dtype, target.dtype) for x in arrays])
+    linear = all([each in (SUM, AVG) for each in reductions])
+    summed = op in _SUMMING and linear and given
+    scaled = op in _SCALING and linear and all([type(x) is DistributedArray or not x.ndim for x in arrays])
+    if not (summed or scaled or (op is copy_elements and given) or op is zero):
         raise noted(
             RuntimeError(f"{op.name}: in-place operations that require placement changes are not supported."),
             given=f"the placements {target.placements}", instead="call redistribute first")
 
 
-def _beside(x: Any, target: DistributedArray) -> Array:
-    """The part of an operand that belongs to the part of the target in this process."""
+def _loses(now: Any, wanted: Any) -> bool:
+    """Whether the parts of a sum, each of them converted, are no parts of the converted sum."""
+    return now != wanted and (category(now) < FLOATING or category(wanted) < FLOATING)
+
+
+def _beside(x: Any, target: DistributedArray, places: Sequence[Placement]) -> Array:
+    """The part of an operand that belongs to the part of the target in this process, which lies in `places`."""
+    if not x.ndim and type(x) is not DistributedArray:
+        return x  # type: ignore[no-any-return]
+    if x is target and places == target.placements:
+        return target.local  # type: ignore[no-any-return]
     shift = len(target.shape) - len(x.shape)
     placements = [
         each if isinstance(each, Partial) else
         Shard(each.dim - shift) if isinstance(each, Shard) and each.dim >= shift and x.shape[each.dim - shift] != 1
-        else _WHOLE for each in target.placements]
-    if not x.ndim and type(x) is not DistributedArray:
-        return x  # type: ignore[no-any-return]
-    return target.local if x is target else _part(x, target.mesh, placements)
+        else _WHOLE for each in places]
+    return _part(x, target.mesh, placements)
 
 
 def _write_whole(call: Callable[..., Any], args: tuple[Any, ...]) -> None:
@@ -274,9 +336,4 @@ def _write_whole(call: Callable[..., Any], args: tuple[Any, ...]) -> None:
     target = args[0]
     copied = row_major(target.full()) if target.full() is not target.local else target.local.copy()
     call(*[copied if x is target else replaced(x, DistributedArray, lambda each: each.full()) for x in args])
-    placements = _without_parts(target)
-    if placements != target.placements:
-        raise noted(
-            RuntimeError("in-place operations that require placement changes are not supported."),
-            given=f"the placements {target.placements}", instead="call redistribute first")
-    np.copyto(target.local, _cut_out(copied, target.mesh, placements))
+    _keep_part(target, copied)

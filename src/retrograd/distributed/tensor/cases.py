@@ -62,6 +62,13 @@ class Rules(dict[Op, Rule]):
         return register
 
 
+def parts(asked: Asked, i: int = 0) -> Iterator[Partial]:
+    """The placement of an operand, if it is a reduction of parts: for operators that only move elements."""
+    placement = asked.now[i]
+    if isinstance(placement, Partial):
+        yield placement
+
+
 def sums(asked: Asked, i: int = 0) -> Iterator[Partial]:
     """The placement of an operand, if it is a sum or an average of parts."""
     placement = asked.now[i]

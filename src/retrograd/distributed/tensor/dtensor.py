@@ -109,7 +109,7 @@ class DTensor(OtherArrayMethods, Tensor):
         process along a dim of the mesh sends its part to those that should have the same. The gradient of a part lies
         as the part does, and is whole for a part of a sum; `grad_placements` says otherwise.
         """
-        if not isinstance(local_tensor, TensorBase):
+        if not isinstance(local_tensor, TensorBase) or isinstance(local_tensor, DTensor):
             raise RuntimeError("the local_tensor argument only accepts torch.Tensor but got "
                                f"{type(local_tensor)} value.")
         if (shape is None) != (stride is None):
@@ -117,12 +117,13 @@ class DTensor(OtherArrayMethods, Tensor):
                                "Please pass both shape and stride at the same time.")
         mesh = device_mesh or DeviceMesh.entered()
         places = checked_placements(mesh, placements, local_tensor.ndim)
-        if run_check:
+        if run_check and mesh.get_coordinate() is not None:
             local_tensor = local_tensor.contiguous()
             for i, placement in enumerate(places):
                 if isinstance(placement, Replicate):
                     collectives.broadcast(local_tensor.detach(), group_src=0, group=mesh.get_group(i))
-        found: DTensor = _from_local(local_tensor, mesh, places, shape, stride, grad_placements)
+        given = None if grad_placements is None else checked_placements(mesh, grad_placements, local_tensor.ndim)
+        found: DTensor = _from_local(local_tensor, mesh, places, shape, stride, given)
         return found
 
     def to_local(self, *, grad_placements: Sequence[Placement] | None = None) -> Tensor:
@@ -130,12 +131,18 @@ class DTensor(OtherArrayMethods, Tensor):
 
         `grad_placements` says how the gradients of the parts lie, if not as the parts do.
         """
-        found: Tensor = _to_local(self, grad_placements)
+        given = None if grad_placements is None else checked_placements(self.device_mesh, grad_placements, self.ndim)
+        found: Tensor = _to_local(self, given)
         return found
 
     def redistribute(self, device_mesh: DeviceMesh | None = None, placements: Sequence[Placement] | None = None, *,
                      async_op: bool = False, forward_dtype: Any = None, backward_dtype: Any = None) -> DTensor:
-        """The same tensor in other placements. Raises RuntimeError if placements are missing, or are parts of a sum."""
+        """The same tensor in other placements, which moves in `forward_dtype`. Its gradient moves in `backward_dtype`.
+
+        Raises RuntimeError if placements are missing, or are parts of a sum, and NotImplementedError for another mesh.
+        """
+        if device_mesh is not None and device_mesh != self.device_mesh:
+            raise NotImplementedError("Cross device mesh comm not supported yet!")
         if placements is None:
             raise RuntimeError("placements is needed for redistribute!")
         places = checked_placements(self.device_mesh, placements, self.ndim)
@@ -143,13 +150,14 @@ class DTensor(OtherArrayMethods, Tensor):
             if isinstance(wanted, Partial) and now != wanted:
                 raise RuntimeError(f"Can not redistribute from {now} to {wanted}, redistributing to Partial is for "
                                    "internal use only!")
-        found: DTensor = _redistributed(self, places)
+        found: DTensor = _redistributed(self, places, forward_dtype, backward_dtype)
         return found
 
     def full_tensor(self, *, grad_placements: Sequence[Placement] | None = None) -> Tensor:
         """The whole tensor, which each process of the mesh gets."""
+        given = None if grad_placements is None else checked_placements(self.device_mesh, grad_placements, self.ndim)
         whole = _redistributed(self, (Replicate(),) * self.device_mesh.ndim)
-        found: Tensor = _to_local(whole, grad_placements)
+        found: Tensor = _to_local(whole, given)
         return found
 
     # What it has as every tensor has it
@@ -177,6 +185,11 @@ class DTensor(OtherArrayMethods, Tensor):
     def untyped_storage(self) -> Any:
         """The storage of the part of this process."""
         return self._local_tensor.untyped_storage()
+
+    @property
+    def nbytes(self) -> int:
+        """The number of bytes of all elements of the whole."""
+        return int(self._array.size * self._array.itemsize)
 
     def data_ptr(self) -> int:
         """The address of the part of this process."""
@@ -265,12 +278,13 @@ class _ToTorchTensorBackward(_Border):
 
 
 class RedistributeBackward(_Border):
-    """From some placements to others."""
+    """From some placements to others, and perhaps from one dtype to another."""
 
     __slots__ = ()
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
-        return (_redistributed(cotangents[0], self.facts[0]),)
+        placements, moves_in, given = self.facts
+        return (_redistributed(cotangents[0].to(moves_in or given), placements).to(given),)
 
 
 def _of_gradient(placements: Sequence[Placement]) -> tuple[Placement, ...]:
@@ -292,9 +306,14 @@ def _to_local(x: Any, grad_placements: Sequence[Placement] | None) -> Any:
     return with_edge(array.local, node)
 
 
-def _redistributed(x: Any, placements: tuple[Placement, ...]) -> Any:
-    array = x._array
-    node = _recorded(RedistributeBackward, x, array.shape, _of_gradient(array.placements))
+def _redistributed(x: Any, placements: tuple[Placement, ...], forward: Any = None, backward: Any = None) -> Any:
+    """A tensor in other placements, and in the dtype `forward`. Its gradient moves back in the dtype `backward`."""
+    given = x._array
+    array = given if forward is None else x.detach().to(forward)._array
+    node = _recorded(RedistributeBackward, x, given.shape, _of_gradient(given.placements), backward,
+                     torch_dtype.of[given.dtype])
+    if node is not None:
+        node.dtype = array.dtype
     return with_edge(array.to(placements), node)
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
+from ...foundations.dtypes import FLOATING, category
 from ...ops.basic import cast, copy, copy_into, real
 from ...ops.elementwise.arithmetic import add, div, mul, neg, sub
 from ...ops.framework import Op
@@ -30,7 +33,7 @@ from ...ops.reductions import (
 )
 from ...ops.scans import cumprod, cumsum, logcumsumexp, sums_from
 from ...ops.shape import alias
-from .cases import AVG, SUM, Asked, Case, R, Rule, Rules, cut, sums, whole
+from .cases import AVG, SUM, Asked, Case, R, Rule, Rules, cut, parts, sums, whole
 from .placement_types import Partial, Placement, Shard, _NormPartial
 
 RULES = Rules()
@@ -51,12 +54,29 @@ def pointwise(asked: Asked) -> Iterator[Case]:
 RULES.of(threshold_backward)(pointwise)
 
 
-@RULES.of(neg, cast, copy, real, alias)
+@RULES.of(neg, copy, real)
 def linear(asked: Asked) -> Iterator[Case]:
     """Sums of parts stay sums."""
     yield from pointwise(asked)
     for placement in sums(asked):
         yield Case((placement,), whole(placement))
+
+
+@RULES.of(alias)
+def _same(asked: Asked) -> Iterator[Case]:
+    """The part itself."""
+    yield from pointwise(asked)
+    for placement in parts(asked):
+        yield Case((placement,), whole(placement))
+
+
+@RULES.of(cast)
+def _converted(asked: Asked) -> Iterator[Case]:
+    """Sums of parts stay sums, unless a conversion to integers rounds the parts."""
+    yield from pointwise(asked)
+    if min(category(asked.args[0].dtype), category(np.dtype(asked.args[1]))) >= FLOATING:
+        for placement in sums(asked):
+            yield Case((placement,), whole(placement))
 
 
 @RULES.of(copy_into)

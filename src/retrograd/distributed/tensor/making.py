@@ -41,9 +41,6 @@ def distribute_tensor(tensor: Tensor, device_mesh: DeviceMesh | None = None,
     mesh = device_mesh or DeviceMesh.entered()
     if not tensor.is_leaf:
         raise RuntimeError("`distribute_tensor` should be used to distribute leaf tensors! but found non-leaf tensor!")
-    if placements is not None and len(placements) != mesh.ndim:
-        raise ValueError("`placements` must have the same length as `device_mesh.ndim`! Found placements length: "
-                         f"{len(placements)}, and device_mesh.ndim: {mesh.ndim}.")
     places = checked_placements(mesh, placements, tensor.ndim)
     if isinstance(tensor, DTensor):
         return _checked_again(tensor, mesh, places, placements)
@@ -71,6 +68,8 @@ def _made(create: Callable[..., Any], size: tuple[Any, ...], mesh: DeviceMesh | 
     """A DTensor of the numbers that `create` makes, of which each process keeps its part."""
     shape = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
     found = mesh or DeviceMesh.entered()
+    if placements is not None and len(placements) != found.ndim:
+        raise AssertionError("mesh dimension does not match the length of placements")
     places = checked_placements(found, placements, len(shape))
     mine = [end - begin for begin, end in local_bounds(shape, found, places)]
     local = create(mine, **options)._array

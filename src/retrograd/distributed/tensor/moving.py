@@ -155,6 +155,8 @@ def _cut(part: Array, mesh: DeviceMesh, j: int, placement: Placement) -> Array:
         begin, end = bounds(part.shape[placement.dim], count, place)
         return part[(slice(None),) * placement.dim + (slice(begin, end),)].copy()
     assert isinstance(placement, Partial)
+    if placement.reduce_op not in ("sum", "avg", "max", "min"):
+        raise ValueError(f"Replicate to Partial({placement.reduce_op}) conversion is not supported.")
     if placement.reduce_op == "sum":
         return part / np.asarray(count, part.dtype) if part.dtype.kind in "fcV" else (
             part if place == 0 else np.zeros_like(part))

@@ -24,7 +24,7 @@ from ...ops.shape import (
     unsqueeze,
     view,
 )
-from .cases import Asked, Case, Rule, Rules, Shape, cut, sums, whole
+from .cases import Asked, Case, Rule, Rules, Shape, cut, parts, whole
 from .placement_types import Shard
 
 RULES = Rules()
@@ -70,7 +70,7 @@ def _viewed(op: Op) -> Rule:
             for (old, *more), (new, *rest) in _groups(before, after):
                 if not (more or rest) or (asked.equal(before[old]) and asked.equal(after[new])):
                     yield Case((Shard(old),), cut(new, after[new]))
-        for placement in sums(asked):
+        for placement in parts(asked):
             yield Case((placement,), whole(placement))
 
     rule.__doc__ = "chunks of the first dim of each group of dims"
@@ -104,7 +104,7 @@ def _repeated(op: Op) -> Rule:
         for dim, n in enumerate(before):
             if after[kept[dim + shift]] == n:
                 yield Case((Shard(dim),), cut(kept[dim + shift], n))
-        for placement in sums(asked):
+        for placement in parts(asked):
             yield Case((placement,), whole(placement))
 
     rule.__doc__ = "its chunks, along the dims that are not repeated"
@@ -129,7 +129,7 @@ def _turned(asked: Asked) -> Iterator[Case]:
         order = [d % len(shape) for d in options[0]]
     for dim, old in enumerate(order):
         yield Case((Shard(old),), cut(dim, shape[old]))
-    for placement in sums(asked):
+    for placement in parts(asked):
         yield Case((placement,), whole(placement))
 
 
@@ -141,7 +141,7 @@ def _taken(asked: Asked) -> Iterator[Case]:
     for dim, n in enumerate(shape):
         if dim != taken % len(shape):
             yield Case((Shard(dim),), cut(dim - (gone and dim > taken % len(shape)), n))
-    for placement in sums(asked):
+    for placement in parts(asked):
         yield Case((placement,), whole(placement))
 
 
@@ -154,7 +154,7 @@ def _together(op: Op) -> Rule:
             if all([len(shape) == rank for shape in shapes]) and (adds or dim != joined):
                 yield Case((Shard(dim),) * len(shapes), cut(dim + (adds and dim >= joined), n))
         if len({*asked.now}) == 1:
-            for placement in sums(asked):
+            for placement in parts(asked):
                 yield Case((placement,) * len(shapes), whole(placement))
 
     rule.__doc__ = "chunks along the dims that are not joined"
@@ -173,7 +173,7 @@ def _parted(op: Op) -> Rule:
             if dim != dim_cut:
                 place = dim - (op is unbind and dim > dim_cut)
                 yield Case((Shard(dim),), cut(place, n) * count)
-        for placement in sums(asked):
+        for placement in parts(asked):
             yield Case((placement,), whole(*(placement,) * count))
 
     rule.__doc__ = "its chunks, along the dims that are not parted"

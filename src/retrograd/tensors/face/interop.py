@@ -178,7 +178,7 @@ def contains(self: TensorBase, element: Any) -> bool:
     if not isinstance(element, (TensorBase, Number)):
         raise RuntimeError("Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
                            f"{type(element)}.")
-    return bool((self == element)._array.any())
+    return bool((self == element).any())
 
 
 @public(name="__reversed__")

@@ -159,7 +159,7 @@ def allclose(input: TensorBase, other: TensorBase, rtol: float = 1e-05, atol: fl
     refuse_samples("allclose", input, other, said="vmap over torch.{} isn't supported yet. Please file an issue at "
                    "https://github.com/pytorch/pytorch/issues if you need this feature.")
     rtol, atol = _check_close("allclose", input, other, rtol, atol)
-    return bool(_isclose(input, other, rtol, atol, equal_nan)._array.all())
+    return bool(_whole(_isclose(input, other, rtol, atol, equal_nan)._array).all())
 
 
 def _check_close(name: str, input: TensorBase, other: TensorBase, rtol: float, atol: float) -> tuple[float, float]:
