@@ -292,7 +292,7 @@ def filled(x: Array, value: Any) -> Any:
 
 def overwritten(x: Array, y: Array) -> Any:
     """The value of x after y is copied into it: y in the dtype of x, broadcast to the shape of x."""
-    if y.dtype.kind == "c" and x.dtype.kind != "c":
+    if y.dtype.kind == "c" and x.dtype.kind not in "cb":
         y = y.real
     return np.broadcast_arrays(x, before_rounding(y, x.dtype))[1].astype(x.dtype)
 

@@ -169,7 +169,7 @@ def put_into(out: Array, values: Array, indices: Sequence[Any], accumulate: bool
     """Write or add `values` at the places of the indices."""
     only_mask = by_mask(indices)
     if only_mask and not accumulate and values.size == 1:
-        values = values.reshape(()) if values.dtype.kind != "c" or out.dtype.kind == "c" else values.real.reshape(())
+        values = values.reshape(()) if values.dtype.kind != "c" or out.dtype.kind in "cb" else values.real.reshape(())
     if not indices[-1].size and (error := _ill_formed(out.shape, indices)) is not None:
         raise error
     try:
