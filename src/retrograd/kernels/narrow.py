@@ -13,6 +13,7 @@ import numpy as np
 
 from ..foundations.dtypes import F32, NARROW, RARE, Array
 from .layout import copied
+from .options import in_narrow
 
 
 def first_among(args: Sequence[Any], types: set[np.dtype[Any]]) -> np.dtype[Any] | None:
@@ -82,26 +83,9 @@ def rounded(result: Array, dtype: np.dtype[Any]) -> Any:
 def write_in_float32(into: Callable[..., Any], *args: Any) -> None:
     """Call a kernel that writes over its first argument, and round what it wrote."""
     target, exact = args[0], wide(args[0])
-    into(exact, *map(wide, args[1:]))
+    into(exact, *map(wide, in_narrow(into, args, target.dtype)[1:]))
     if exact is not target:
         np.copyto(target, exact, casting="unsafe")
-
-
-# Kernels of an array and a Python number that round the number to the narrow type of the array.
-_ROUNDING: set[Callable[..., Any]] = set()
-
-
-def rounds_number(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Have a kernel of an array and a Python number take the number as PyTorch's takes a tensor of one number."""
-    _ROUNDING.add(kernel)
-    return kernel
-
-
-def _with_rounded_number(args: Sequence[Any], dtype: np.dtype[Any] | None) -> Sequence[Any]:
-    number = args[1]
-    if dtype not in NARROW or not isinstance(number, (int, float)):
-        return args
-    return [args[0], float(np.asarray(number, dtype)), *args[2:]]
 
 
 def in_float32(kernel: Callable[..., Any], args: Sequence[Any], promotes: bool = False) -> Any:
@@ -111,7 +95,7 @@ def in_float32(kernel: Callable[..., Any], args: Sequence[Any], promotes: bool =
     result to the narrow type; the others are statistics in float32.
     """
     target = _target(args)
-    results = kernel(*map(wide, _with_rounded_number(args, target) if kernel in _ROUNDING else args))
+    results = kernel(*map(wide, in_narrow(kernel, args, target)))
     if target is None or target not in NARROW:
         return results
     several, beside = isinstance(results, (tuple, list)), _beside_float32(args)

@@ -12,11 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.dtypes import Array
+from ..foundations.dtypes import F32, F64, I64, Array, is_half
 from ..foundations.errors import noted
+from ..foundations.scalars import check_convertible, converted, filling
 from .native.fma import multiply_add, multiply_add_arrays
 
 _VECTOR_BYTES = 32
+
+
+def accumulating_range(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type to which PyTorch converts the bounds of a range of a type."""
+    return I64 if dtype.kind in "iu" else F32 if is_half(dtype) else F64
 
 
 def arange_length(start: float, end: float, step: float, dtype: np.dtype[Any]) -> int:
@@ -25,6 +31,9 @@ def arange_length(start: float, end: float, step: float, dtype: np.dtype[Any]) -
         raise RuntimeError("step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
+    for bound in (start, step, *((end,) if dtype == I64 else ())):
+        if isinstance(bound, float):                        # a size of a trace stays unseen
+            check_convertible(bound, accumulating_range(dtype))
     if (end - start) * step < 0:
         raise noted(
             RuntimeError("upper bound and lower bound inconsistent with step sign"),
@@ -66,12 +75,13 @@ def _rounded(values: Array, dtype: np.dtype[Any]) -> Array:
 def linspace(start: Any, end: Any, count: int, dtype: np.dtype[Any]) -> Array:
     """`count` numbers from `start` to `end`, both included. Each number is computed from the nearer end."""
     if count < 2:
-        return np.full(count, start).astype(dtype)
+        return np.full(count, filling(start, dtype, 1) if count else 0, dtype)
+    start, end = converted(start, dtype), converted(end, dtype)
     half = count // 2
     up, down = np.arange(half), np.arange(count - 1 - half, -1, -1)
     if dtype.kind in "iu":
-        step = (float(int(end)) - float(int(start))) / (count - 1)
-        ends = multiply_add(up.astype(float), step, int(start)), multiply_add(down.astype(float), -step, int(end))
+        step = (float(end) - float(start)) / (count - 1)
+        ends = multiply_add(up.astype(float), step, start), multiply_add(down.astype(float), -step, end)
         return np.concatenate(ends).astype(dtype)
     scalar: Any = dtype.type
     low, high = scalar(start), scalar(end)
@@ -88,6 +98,8 @@ def logspace(start: Any, end: Any, count: int, base: Any, dtype: np.dtype[Any]) 
         powers_of_complex: Array = np.power(dtype.type(base), linspace(start, end, count, dtype), out=...)
         return powers_of_complex
     scalar: Any = int if dtype.kind in "iu" else dtype.type
+    if count > 1:
+        start, end = converted(start, dtype), converted(end, dtype)
     low, high = scalar(start), scalar(end)
     step = float(high - low) / max(count - 1, 1)
     half = count // 2

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import F16, F32, Array, category, of_scalar, refuse, result_dtype
+from ...foundations.scalars import accumulated, converted, rounded_to
 from ..layout import copied
-from ..narrow import rounds_number
+from ..options import converts, option, rounds_number
 from ..rounding import before_rounding
 from . import remainders
 from .choosing import where
@@ -35,22 +36,6 @@ def like(number: Any, x: Array) -> Any:
     return np.asarray(number, dtype=x.dtype)
 
 
-def factor(number: Any, x: Array) -> Any:
-    """`like`, with RuntimeError for a number that is too large. A negative number wraps around in an unsigned dtype."""
-    if x.dtype.kind in "iu":
-        limits = np.iinfo(x.dtype)
-        if not min(limits.min, -limits.max) <= number <= limits.max:
-            raise RuntimeError(f"value cannot be converted to type {x.dtype.name}_t without overflow")
-    return like(number, x)
-
-
-def refuse_beyond(number: Any, dtype: np.dtype[Any]) -> None:
-    """Raise RuntimeError for a finite number that a float dtype cannot hold."""
-    if math.isfinite(number) and abs(number) > np.finfo(dtype).max:
-        raise RuntimeError(f"value cannot be converted to type {'c10::Half' if dtype == F16 else 'float'} without "
-                           "overflow")
-
-
 def scaled(y: Array, alpha: Any) -> Any:
     """`alpha * y`, in the dtype of y. Raises RuntimeError if that dtype cannot hold the kind of alpha."""
     kind = y.dtype.kind
@@ -58,9 +43,9 @@ def scaled(y: Array, alpha: Any) -> Any:
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if kind in "biu" and not isinstance(alpha, int):
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
-    if kind == "f" and isinstance(alpha, complex):
+    if kind in "fV" and isinstance(alpha, complex):
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
-    return np.multiply(y, factor(alpha, y), out=...)
+    return np.multiply(y, option(alpha, y) if kind == "V" else converted(alpha, y.dtype), out=...)
 
 
 def add_scaled(x: Array, y: Array, alpha: Any, *, out: Array | EllipsisType = ...) -> Any:
@@ -78,6 +63,7 @@ def rsub_scaled(x: Array, y: Array, alpha: Any) -> Any:
     return np.subtract(y, scaled(x, alpha), out=...)
 
 
+@converts(2, complex_stays=True)
 @rounds_number
 def rsub_number(x: Array, number: Any, alpha: Any) -> Any:
     """number - alpha * x."""
@@ -159,7 +145,7 @@ def reciprocal(x: Array, *, out: Array | EllipsisType = ...) -> Any:
 _QUICK: dict[Any, Callable[..., Any]] = {0.5: np.sqrt, -1: reciprocal, 2: np.square, 1: np.positive}
 
 
-@rounds_number
+@converts(1, complex_stays=True)
 def power_number(x: Array, exponent: Any) -> Any:
     """x ** exponent for a Python number. Small powers are products: `np.power` is some 20 times slower."""
     kind = x.dtype.kind
@@ -171,12 +157,12 @@ def power_number(x: Array, exponent: Any) -> Any:
     if kind in "iu":
         if exponent < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
-        return np.power(x, like(exponent, x), out=...) if exponent != 2 else np.square(x, out=...)
+        return np.power(x, converted(exponent, x.dtype), out=...) if exponent != 2 else np.square(x, out=...)
     quick = _QUICK.get(exponent)
     if quick is not None:
         return quick(x, out=...)
     if x.dtype == F16:
-        return power_number(x.astype(F32), exponent).astype(F16)
+        return power_number(x.astype(F32), rounded_to(exponent, F16)).astype(F16)
     if exponent == 3:
         squared = np.square(x, out=...)
         return np.multiply(squared, x, out=squared)
@@ -226,9 +212,7 @@ def square(x: Array, *, out: Array | EllipsisType = ...) -> Any:
 
 def lerp_number(x: Array, y: Array, weight: Any, *, out: Array | EllipsisType = ...) -> Any:
     """x + weight * (y - x). The result is computed from the nearer end, so that both ends are exact."""
-    if x.dtype.kind != "c" and isinstance(weight, complex):
-        raise RuntimeError(f"value cannot be converted to type {'double' if x.dtype == np.float64 else 'float'} "
-                           "without overflow")
+    weight = accumulated(weight, x.dtype)
     if x.dtype is F16:                                     # as in `_added`
         return np.positive(lerp_number(x.astype(F32), y.astype(F32), weight).astype(F16), out=out)
     way = np.subtract(y, x, out=...)
@@ -263,7 +247,7 @@ def _added(x: Array, combine: np.ufunc, y: Array, z: Array, value: Any, out: Arr
         return np.positive(total, out=out)
     if value == 1:
         return np.add(x, combine(y, z, out=...), out=out)
-    scaled = np.multiply(like(value, y), y, out=...)
+    scaled = np.multiply(y, converted(value, y.dtype), out=...)
     whole = scaled.shape == np.broadcast_shapes(scaled.shape, z.shape)
     return np.add(x, combine(scaled, z, out=scaled if whole else ...), out=out)
 
@@ -307,7 +291,7 @@ def filled(x: Array, value: Any) -> Any:
 
 def overwritten(x: Array, y: Array) -> Any:
     """The value of x after y is copied into it: y in the dtype of x, broadcast to the shape of x."""
-    if y.dtype.kind == "c" and x.dtype.kind != "c":
+    if y.dtype.kind == "c" and x.dtype.kind not in "cb":
         y = y.real
     return np.broadcast_arrays(x, before_rounding(y, x.dtype))[1].astype(x.dtype)
 

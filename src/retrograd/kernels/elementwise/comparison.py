@@ -9,33 +9,29 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import BOOL_, FLOATING, Array, category, default_floating, dtype as torch_dtype, result_dtype
+from ...foundations.scalars import COMMON, check_convertible, converted
 from ..layout import empty_as
+from ..options import converts
 from . import choosing
-from .arithmetic import factor, promoted, refuse_beyond
+from .arithmetic import promoted
 from .elementary import delivered
 
-# Every float dtype holds the numbers up to this one.
-_COMMON = 65504
 
-
-def refuse_limits(x: Array, min: Any, max: Any) -> None:
-    """Raise RuntimeError for a finite limit that the float dtype of x cannot hold."""
-    for limit in (min, max):
-        if limit is not None and not -_COMMON < limit < _COMMON:
-            refuse_beyond(limit, x.dtype)
-
-
+@converts(1, 2)
 def clamp_number(x: Array, min: Any, max: Any) -> Any:
     """x, limited to at least `min` and at most `max`. These are Python numbers, and one of them may be None."""
     if x.dtype.kind != "f":
         x = x if min is None else promoted(x, min)
         x = x if max is None else promoted(x, max)
         if x.dtype.kind == "b":
-            raise NotImplementedError("\"clamp_scalar_cpu\" not implemented for 'Bool'")
-        min, max = [None if limit is None else factor(limit, x) for limit in (min, max)]
+            which = "_max" if min is None else "_min" if max is None else ""
+            raise NotImplementedError(f"\"clamp{which}_scalar_cpu\" not implemented for 'Bool'")
     if x.dtype.kind == "f":                     # a float array takes a real number as one of its own dtype
-        refuse_limits(x, min, max)
+        for limit in (min, max):
+            if limit is not None and not -COMMON <= limit <= COMMON:
+                check_convertible(limit, x.dtype)
         return choosing.limited(x, -math.inf if min is None else min, math.inf if max is None else max)
+    min, max = [None if limit is None else converted(limit, x.dtype) for limit in (min, max)]
     if min is None:
         return np.minimum(x, max, out=...)
     x = np.maximum(x, min, out=...)

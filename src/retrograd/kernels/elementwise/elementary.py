@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import F16, F32, F64, Array
+from ...foundations.scalars import rounded_to
 from ..layout import copied
+from ..options import converts
 from .arithmetic import reciprocal
 from .choosing import limited, where, where_into
 from .parts import note_kernel
@@ -158,16 +160,19 @@ def angle(x: Array, *, out: Array | EllipsisType = ...) -> Any:
     return delivered(np.where(np.isnan(x), x, np.where(x < 0, x.dtype.type(math.pi), x.dtype.type(0))), out)
 
 
+@converts(1)
 def logit(x: Array, eps: float | None) -> Any:
     """log(x / (1 - x)). If eps is given, x is first limited to [eps, 1 - eps]."""
     dtype = x.dtype
     if dtype == F16:
         x = x.astype(F32)
     if eps is not None:
-        if eps <= 0.5:
-            x = limited(x, eps, 1 - eps)
+        low = rounded_to(eps, dtype)
+        high = rounded_to(1 - low, dtype)
+        if low <= high:
+            x = limited(x, low, high)
         else:                                               # the limits cross, so the lower limit wins
-            x = np.where(x < eps, eps, np.where(x > 1 - eps, 1 - eps, x)).astype(x.dtype)
+            x = np.where(x < low, low, np.where(x > high, high, x)).astype(x.dtype)
     t = np.subtract(1, x, out=...)
     np.divide(x, t, out=t)
     return np.log(t, out=t).astype(dtype, copy=False)

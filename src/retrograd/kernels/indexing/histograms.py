@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import C_NAMES, Array, dtype as torch_dtype, refuse
+from ...foundations.scalars import check_convertible
+from ..options import converts
 from ..ranges import linspace
 
 
@@ -50,6 +52,7 @@ def check_bins(counts: list[int]) -> None:
             raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {count} for dimension {dim}")
 
 
+@converts(2, 3)
 def histc(x: Array, bins: int, low: float, high: float) -> Any:
     """The number of elements in each of `bins` equal bins. If `low` and `high` are 0, the bins span the extremes."""
     check_bins([bins])
@@ -64,6 +67,8 @@ def histc(x: Array, bins: int, low: float, high: float) -> Any:
         raise RuntimeError("torch.histc: max must be larger than min")
     if x.dtype.kind == "b":
         refuse(x.dtype, "linspace_cpu", "b")
+    check_convertible(low, x.dtype)
+    check_convertible(high, x.dtype)
     refuse(x.dtype, "histogram_cpu", "iuc")
     x = x.reshape(-1)
     inside = (x >= low) & (x <= high)

@@ -16,6 +16,7 @@ from ...foundations.dtypes import F16, F32, Array, Shape
 from ...foundations.errors import noted
 from ..elementwise import choosing
 from ..networks.adding_rows import add_rows
+from ..options import converts, option
 from ..thresholds import ADDED_AT, PLACED_BLOCK
 
 _UNSIGNED = np.dtype(np.uint64)
@@ -169,7 +170,7 @@ def put_into(out: Array, values: Array, indices: Sequence[Any], accumulate: bool
     """Write or add `values` at the places of the indices."""
     only_mask = by_mask(indices)
     if only_mask and not accumulate and values.size == 1:
-        values = values.reshape(()) if values.dtype.kind != "c" or out.dtype.kind == "c" else values.real.reshape(())
+        values = values.reshape(()) if values.dtype.kind != "c" or out.dtype.kind in "cb" else values.real.reshape(())
     if not indices[-1].size and (error := _ill_formed(out.shape, indices)) is not None:
         raise error
     try:
@@ -302,11 +303,13 @@ def index_select(x: Array, index: Array, dim: int) -> Any:
     return x.take(index, dim) if x.ndim else x.reshape(1).take(index).reshape(())
 
 
+@converts(4)
 def index_add(x: Array, source: Array, index: Array, dim: int, alpha: Any) -> Any:
     """`x` with the slices of `source`, times alpha, added to the slices that `index` selects."""
     return index_add_into(np.array(x, order="C"), source, index, dim, alpha)
 
 
+@converts(4)
 def index_add_into(out: Array, source: Array, index: Array, dim: int, alpha: Any) -> Any:
     """Add the slices of `source`, times alpha, to the slices that `index` selects.
 
@@ -317,7 +320,7 @@ def index_add_into(out: Array, source: Array, index: Array, dim: int, alpha: Any
         np.copyto(out, index_add_into(out.astype(F32), source.astype(F32), index, dim, 1), casting="same_kind")
         return out
     if alpha != 1:
-        source = np.multiply(source, np.asarray(alpha).astype(source.dtype), out=...)
+        source = np.multiply(source, option(alpha, source), out=...)
     if out.ndim:
         put_into(out, source, (*(None,) * dim, index.reshape(-1)), True)
     else:

@@ -11,8 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F16, F32, I64, Array, Shape, promote_types
-from ..elementwise.arithmetic import factor
+from ...foundations.dtypes import (
+    F16,
+    F32,
+    I64,
+    Array,
+    Shape,
+    category,
+    dtype as torch_dtype,
+    promote_types,
+    result_dtype,
+)
+from ...foundations.scalars import converted, filling, rounded_to
+from ..elementwise.arithmetic import like
+from ..options import converts
 from ..thresholds import EINSUM_PRODUCT, TURNED_FACTOR
 
 
@@ -60,15 +72,26 @@ def vdot(x: Array, y: Array, out: Array | EllipsisType = ...) -> Any:
 
 def _blended(x: Array, product: Array, beta: Any, alpha: Any) -> Any:
     """beta * x + alpha * product, written to the product. If beta is 0, x is ignored, even a nan in it."""
-    if product.dtype.kind in "iu":
-        beta, alpha = factor(int(beta), product), factor(int(alpha), product)
+    if not product.size:
+        return product
     if alpha != 1:
-        np.multiply(product, alpha, out=product)
+        np.multiply(product, converted(alpha, product.dtype), out=product)
     if beta == 1:
         np.add(product, x, out=product)
     elif beta != 0:
-        np.add(product, np.multiply(x, beta), out=product)
+        np.add(product, np.multiply(x, converted(beta, x.dtype)), out=product)
     return product
+
+
+def _without_terms(x: Array, product: Array, beta: Any) -> Any:
+    """beta * x, written to a product that is a sum of nothing. Here beta is an operand, so an integer wraps around."""
+    if beta == 0 or not product.size:
+        return product
+    made = result_dtype([(x.dtype, True)], [beta])
+    if category(made) > category(x.dtype):
+        have, held = (torch_dtype.of[dtype].legacy for dtype in (made, x.dtype))
+        raise RuntimeError(f"result type {have} can't be cast to the desired output type {held}")
+    return np.multiply(x, like(beta, x), out=product)
 
 
 def _in_single(kernel: Callable[..., Any], arrays: tuple[Array, ...], beta: Any, alpha: Any) -> Any:
@@ -79,25 +102,38 @@ def _in_single(kernel: Callable[..., Any], arrays: tuple[Array, ...], beta: Any,
 def addmm(x: Array, mat1: Array, mat2: Array, beta: Any, alpha: Any) -> Any:
     """beta * x + alpha * mat1 @ mat2, for matrices, or a matrix and a vector."""
     if mat1.itemsize == 2 and mat1.dtype == F16:
-        if mat2.ndim == 1:                                  # PyTorch rounds the factors for a vector, too
-            beta, alpha = (float(F16.type(number)) for number in (beta, alpha))
         return _in_single(addmm, (x, mat1, mat2), beta, alpha)
+    if not mat2.size:
+        return _without_terms(x, np.zeros((*mat1.shape[:-1], *mat2.shape[1:]), x.dtype), beta)
     product = mm(mat1, mat2)
     if beta == 1 and alpha == 1:
         return np.add(product, x, out=product)
     return _blended(x, product, beta, alpha)
 
 
+@converts(3, 4)
+def addmv(x: Array, mat1: Array, mat2: Array, beta: Any, alpha: Any) -> Any:
+    """beta * x + alpha * mat1 @ mat2, for a matrix and a vector. PyTorch rounds the factors to the dtype, too."""
+    if not mat2.size:
+        beta = filling(beta, x.dtype, 1)
+    elif mat1.dtype == F16:
+        beta, alpha = rounded_to(beta, F16), rounded_to(alpha, F16)
+    return addmm(x, mat1, mat2, beta, alpha)
+
+
 def baddbmm(x: Array, mat1: Array, mat2: Array, beta: Any, alpha: Any) -> Any:
     """beta * x + alpha * mat1 @ mat2, for stacks of matrices."""
     if mat1.dtype == F16:
         return _in_single(baddbmm, (x, mat1, mat2), beta, alpha)
-    return _blended(x, bmm(mat1, mat2), beta, alpha)
+    product = bmm(mat1, mat2)
+    return _blended(x, product, beta, alpha) if mat1.size and mat2.size else _without_terms(x, product, beta)
 
 
 def addbmm(x: Array, batch1: Array, batch2: Array, beta: Any, alpha: Any) -> Any:
     """beta * x + alpha * the sum of the products of two stacks of matrices."""
     stack, rows, inner = batch1.shape
+    if not batch1.size or not batch2.size:
+        return _without_terms(x, np.zeros((rows, batch2.shape[2]), x.dtype), beta)
     if batch1.dtype == F16 and stack:                           # PyTorch rounds the sum after each product
         x = addmm(x, batch1[0], batch2[0], beta, alpha)
         for mat1, mat2 in zip(batch1[1:], batch2[1:]):
@@ -108,6 +144,7 @@ def addbmm(x: Array, batch1: Array, batch2: Array, beta: Any, alpha: Any) -> Any
     return _blended(x, left.dot(right), beta, alpha)
 
 
+@converts(3, 4)
 def addr(x: Array, vec1: Array, vec2: Array, beta: Any, alpha: Any) -> Any:
     """beta * x + alpha * the outer product of two vectors, in their common dtype. For bools it is a logical or."""
     dtype = promote_types(promote_types(x.dtype, vec1.dtype), vec2.dtype)
@@ -115,7 +152,7 @@ def addr(x: Array, vec1: Array, vec2: Array, beta: Any, alpha: Any) -> Any:
         beta, alpha = bool(beta), bool(alpha)
     x, vec1, vec2 = (array.astype(dtype, copy=False) for array in (x, vec1, vec2))
     if alpha != 1:                                       # this product of three is rounded in PyTorch's order
-        vec1 = vec1 * (factor(int(alpha), vec1) if dtype.kind in "iu" else alpha)
+        vec1 = vec1 * converted(alpha, dtype)
     return _blended(x, np.multiply(vec1[:, None], vec2, out=...), beta, 1)
 
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F32, F64, NARROW, Array, dtype as torch_dtype, refuse, require
+from ...foundations.dtypes import F16, F32, F64, NARROW, Array, refuse, require
+from ...foundations.scalars import COMMON, accumulated, check_convertible, converted
 from ..elementwise.choosing import limited, signed, where, where_into
-from ..elementwise.comparison import refuse_limits
 from ..elementwise.elementary import sigmoid, widened
 from ..elementwise.parts import note_rule, served_or_in_blocks
+from ..options import converts, option
 from ..random.drawing import unit64
 from ..random.twister import Twister
 from ..special.normal import twice_ndtr
@@ -47,6 +48,9 @@ def _of_floats(name: str, refused: str = _ALL_BUT_FLOATS, cost: float = 0.0,
 def leaky_relu(x: Array, negative_slope: float) -> Any:
     """x, and negative_slope * x if x is negative."""
     refuse(x.dtype, "leaky_relu_cpu", _ALL_BUT_FLOATS)
+    negative_slope = accumulated(negative_slope, x.dtype)
+    if x.dtype is F16:                                      # the slope may be larger than float16 holds
+        return leaky_relu(x.astype(F32), negative_slope).astype(F16)
     scaled = np.multiply(x, negative_slope, out=...)
     if 0 < negative_slope <= 1:                             # 0 times infinity is nan
         return np.maximum(x, scaled, out=scaled)
@@ -56,7 +60,7 @@ def leaky_relu(x: Array, negative_slope: float) -> Any:
 def elu(x: Array, alpha: float, scale: float, input_scale: float) -> Any:
     """scale * x, and scale * alpha * (exp(input_scale * x) - 1) if x is not positive."""
     refuse(x.dtype, "elu_cpu", _ALL_BUT_FLOATS)
-    wide, options = widened(x), (alpha, scale, input_scale)
+    wide, options = widened(x), (accumulated(alpha, x.dtype), scale, accumulated(input_scale, x.dtype))
     out = _elu(wide, *options) if x.size < PARTS else served_or_in_blocks(elu, _elu, 0.3, wide, *options)
     return out.astype(x.dtype, copy=False)
 
@@ -94,7 +98,7 @@ def mish(x: Array) -> Any:
 def softplus(x: Array, beta: float, threshold: float) -> Any:
     """log(1 + exp(beta * x)) / beta, and x if beta * x is above the threshold."""
     refuse(x.dtype, "softplus_cpu", _ALL_BUT_FLOATS)
-    wide, options = widened(x), (beta, threshold)
+    wide, options = widened(x), (accumulated(beta, x.dtype), accumulated(threshold, x.dtype))
     out = _softplus(wide, *options) if x.size < PARTS else served_or_in_blocks(softplus, _softplus, 0.4, wide, *options)
     return out.astype(x.dtype, copy=False)
 
@@ -121,6 +125,7 @@ def log_sigmoid(x: Array) -> Any:
     return np.subtract(limited(x, -math.inf, 0), t, out=t)
 
 
+@converts(1, 2)
 def hardtanh(x: Array, min_val: float, max_val: float) -> Any:
     """x, clamped to [min_val, max_val]."""
     if x.dtype.kind == "c":
@@ -128,9 +133,10 @@ def hardtanh(x: Array, min_val: float, max_val: float) -> Any:
     if x.dtype.kind == "b":
         raise RuntimeError("Bool inputs not supported for hardtanh")
     if x.dtype.kind in "iu":
-        min_val, max_val = int(min_val), int(max_val)
-        return np.minimum(np.maximum(x, min_val, out=...), max_val, out=...)
-    refuse_limits(x, min_val, max_val)
+        return np.minimum(np.maximum(x, converted(min_val, x.dtype), out=...), converted(max_val, x.dtype), out=...)
+    for limit in (min_val, max_val):
+        if not -COMMON <= limit <= COMMON:
+            check_convertible(limit, x.dtype)
     return limited(x, min_val, max_val)
 
 
@@ -156,21 +162,18 @@ def gelu(x: Array) -> Any:
     return np.multiply(t, x, out=t)
 
 
+@converts(1)
 def hardshrink(x: Array, lambd: float) -> Any:
     """x, and 0 if x is in [-lambd, lambd]."""
     refuse(x.dtype, "hardshrink_cpu", _ALL_BUT_FLOATS)
-    return where(np.less_equal(np.abs(x), lambd, out=...), 0.0, x)
+    return where(np.less_equal(np.abs(x), converted(lambd, x.dtype), out=...), 0.0, x)
 
 
 def softshrink(x: Array, lambd: float) -> Any:
     """x, moved towards 0 by lambd; 0 if x is in [-lambd, lambd]."""
-    refuse(x.dtype, "softshrink_check", _ALL_BUT_FLOATS)
-    largest = float(np.finfo(x.dtype).max)
-    if not 0 <= lambd <= largest:
-        raise RuntimeError(f"lambda must be in range [0, {largest:g}] for input "
-                           f"dtype {torch_dtype.of[x.dtype].legacy}, but found {lambd:g}")
-    t = limited(x, -lambd, lambd)
-    return signed(np.subtract(x, t, out=t), x)                      # zeros keep their sign
+    wide = widened(x)
+    t = limited(wide, -lambd, lambd)
+    return signed(np.subtract(wide, t, out=t), wide).astype(x.dtype, copy=False)             # zeros keep their sign
 
 
 @_of_floats("hardsigmoid_cpu", cost=0.15, rule=0.3)
@@ -199,10 +202,12 @@ def hardswish_slope(x: Array) -> Any:
     return where_into(t, undefined, 1.0) if undefined.any() else t
 
 
+@converts(2)
 def threshold(x: Array, threshold: float, value: Any) -> Any:
     """x, and `value` if x is not above the threshold."""
     refuse(x.dtype, "threshold_cpu", "bc")
-    return where(x <= threshold, float(value) if x.dtype.kind == "f" else np.asarray(x.dtype.type(value)), x)
+    limit = accumulated(threshold, x.dtype) if x.dtype.kind == "f" else converted(threshold, x.dtype)
+    return where(widened(x) <= limit, converted(value, x.dtype) if x.dtype.kind == "f" else option(value, x), x)
 
 
 def glu(x: Array, dim: int) -> Any:
@@ -232,7 +237,7 @@ def rrelu_noise(generator: Twister, x: Array, lower: float, upper: float) -> Any
     noise = np.ones(x.shape, x.dtype)
     below = x <= 0
     drawn = unit64(generator, int(np.count_nonzero(below)))
-    low, high = float(x.dtype.type(lower)), float(x.dtype.type(upper))
+    low, high = [float(x.dtype.type(accumulated(limit, x.dtype))) for limit in (lower, upper)]
     noise[below] = drawn * (high - low) + low
     return noise
 

@@ -20,6 +20,7 @@ from ...foundations import dtypes
 from ...foundations.dtypes import NARROW, Shape, is_half, letter, require
 from ...foundations.errors import warn
 from ...foundations.limits import bits_of_integers, finfo
+from ...foundations.scalars import check_convertible
 from ..thresholds import COMPARED_SUMS, SHUFFLED_LIST
 from .distributions import exponential
 from .drawing import rounded, unit64
@@ -180,11 +181,11 @@ def _check_bounds(dtype: np.dtype[Any], first: int, last: int) -> None:
 
 def _check_permutation(n: int, dtype: np.dtype[Any]) -> None:
     require(letter(dtype) in "iuf", "randperm", dtype)
+    if letter(dtype) != "f":
+        return check_convertible(n - 1, dtype)
     longest = _largest_integer(dtype) + 1
     if n <= longest or dtype in NARROW:
-        return
-    if letter(dtype) != "f":
-        raise RuntimeError(f"value cannot be converted to type {dtype.name}_t without overflow")
+        return None
     shown = longest if is_half(dtype) else f"2^{bits_of_integers(dtypes.dtype.of[dtype])}+1"
     raise RuntimeError(f"n cannot be greater than {shown} for {dtypes.dtype.of[dtype].legacy} type.")
 

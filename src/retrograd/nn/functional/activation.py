@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...foundations.dtypes import dtype as torch_dtype
+from ...foundations.dtypes import F64, I64, dtype as torch_dtype, letter, refuse
 from ...foundations.errors import noted, warn
+from ...foundations.limits import largest_float
+from ...foundations.scalars import check_double, converted
 from ...kernels.random.distributions import exponential
 from ...ops.creation import draw_for, full_beside
 from ...ops.framework import Op
@@ -25,7 +27,7 @@ from ...tensors.recording.inplace_methods import inplace as written_over
 from ...tensors.recording.out_rules import FOUND, FREE, rule
 from ...tensors.recording.public import public
 from ...tensors.recording.public_facts import facts_of
-from ...tensors.state.base import TensorBase, plain
+from ...tensors.state.base import plain
 from ...tensors.tensor import Tensor
 
 __all__ = [
@@ -103,20 +105,30 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     Raises ValueError if `min_val` is greater than `max_val`, RuntimeError if `min_val` is negative and the input is
     uint8, which has no negative numbers.
     """
-    min_val, max_val = number("hardtanh", "min_val", 2, min_val), number("hardtanh", "max_val", 3, max_val)
     if min_val > max_val:
         raise noted(
             ValueError("min_val cannot be greater than max_val"),
             given=f"min_val is {min_val} and max_val is {max_val}")
-    if min_val < 0 and isinstance(input, TensorBase) and input._array.dtype.kind == "u":
-        raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
-    return (_hardtanh_ if inplace else _hardtanh)(input, min_val, max_val)
+    return (hardtanh_ if inplace else _within)(input, min_val, max_val)
+
+
+def _within(input: Tensor, min_val: Any, max_val: Any, call: Callable[..., Any] = _hardtanh) -> Any:
+    """`hardtanh` without the comparison of its limits."""
+    max_val, min_val = number("hardtanh", "max_val", 3, max_val), number("hardtanh", "min_val", 2, min_val)
+    kind = letter(array_of("hardtanh", input).dtype)
+    if kind in "iu":
+        min_val, max_val = converted(min_val, I64), converted(max_val, I64)
+        if kind == "u" and (min_val < 0 or max_val < 0):
+            raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
+    elif kind == "f":
+        min_val, max_val = converted(min_val, F64), converted(max_val, F64)
+    return call(input, min_val, max_val)
 
 
 @public()
 def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
-    """`hardtanh`, written into the input's memory."""
-    return hardtanh(input, min_val, max_val, True)
+    """`hardtanh`, written into the input's memory. A `min_val` greater than `max_val` raises no error here."""
+    return _within(input, min_val, max_val, _hardtanh_)
 
 
 @public()
@@ -177,6 +189,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     Raises RuntimeError if `alpha` is 0.
     """
     alpha = number("celu_" if inplace else "celu", "alpha", 2, alpha)
+    check_double(alpha)
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     return (_celu_ if inplace else _celu)(input, alpha, 1.0, 1.0 / alpha)
@@ -267,7 +280,13 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 @public("softshrink(Tensor input, Number lambd=0.5, out)", out=rule(exact=FOUND))
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """x, brought nearer to 0 by lambd; 0 where it is in [-lambd, lambd]. Raises RuntimeError for a negative lambd."""
-    return _softshrink(input, number("softshrink", "lambd", 2, lambd))
+    lambd, dtype = converted(number("softshrink", "lambd", 2, lambd), F64), array_of("softshrink", input).dtype
+    refuse(dtype, "softshrink_check", "biuc")
+    largest = largest_float(torch_dtype.of[dtype])
+    if not 0 <= lambd <= largest:
+        raise RuntimeError(f"lambda must be in range [0, {largest:g}] for input dtype {torch_dtype.of[dtype].legacy}, "
+                           f"but found {lambd:g}")
+    return _softshrink(input, lambd)
 
 
 @public()

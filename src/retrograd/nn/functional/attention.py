@@ -7,12 +7,12 @@ from typing import Any
 
 from ...foundations.dtypes import C_NAMES, float32, is_half, letter
 from ...foundations.errors import noted
+from ...foundations.scalars import check_convertible
 from ...kernels.layout import steps
 from ...kernels.shape import common_shape
 from ...ops.elementwise import arithmetic
 from ...ops.networks import attention as ops, softmax as softmax_ops
 from ...tensors.arguments.dims import axis_of
-from ...tensors.arguments.options import filling
 from ...tensors.functions.creation import creation
 from ...tensors.functions.linalg import matrix
 from ...tensors.recording.calls import recorded
@@ -51,7 +51,7 @@ def _refuse_ints(query: Tensor, mask: Tensor | None) -> None:
     if dtype.kind not in "biu":
         return
     if mask is not None and str(mask.dtype) == "torch.bool" and dtype.kind != "b":
-        filling(-math.inf, dtype)                          # it raises: no int is -inf
+        check_convertible(-math.inf, dtype)                # it raises: no int is -inf
     if query.dim() > 2:
         raise RuntimeError(f"expected scalar type Float but found {query.dtype.legacy}")
     raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: float != {C_NAMES[dtype.name]}")

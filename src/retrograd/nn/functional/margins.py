@@ -12,6 +12,7 @@ import numpy as np
 
 from ...foundations.dtypes import Array
 from ...foundations.errors import noted, span
+from ...foundations.scalars import converted
 from ...kernels.shape import common_shape
 from ...ops.basic import check_values
 from ...ops.elementwise import arithmetic
@@ -47,6 +48,7 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, siz
     """`input` if the target is 1, max(0, margin - input) if it is -1, for each element; reduced."""
     reduction = checked_reduction(reduction, size_average, reduce)
     x, _ = of_both("hinge_embedding_loss", input, target)
+    margin = converted(float(number("hinge_embedding_loss", "margin", 3, margin, "float")), x.dtype)
     zero = x.dtype.type(0).item()
     short = (input.new_full((), margin) - input).clamp_min(0)
     return reduced(where(target != 1, short, zero) + where(target != -1, input, zero), reduction)

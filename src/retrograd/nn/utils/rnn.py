@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from ...foundations.errors import noted
+from ...tensors.arguments.options import number
 from ...tensors.face.memory import as_tensor
 from ...tensors.functions.creation.creation import empty_like
 from ...tensors.functions.creation.ranges import arange
@@ -225,6 +226,7 @@ def pad_sequence(sequences: Any, batch_first: bool = False, padding_value: float
     if not sequences[0].ndim:
         raise noted(
             RuntimeError("ArrayRef: invalid slice, N = 1; size = 0"), because="a sequence has at least one dimension")
+    padding_value = float(number("pad_sequence", "padding_value", 3, padding_value, "float"))
     longest, rest = max(len(sequence) for sequence in sequences), sequences[0].shape[1:]
     shape = (len(sequences), longest) if batch_first else (longest, len(sequences))
     out: Tensor = sequences[0].new_full((*shape, *rest), padding_value)

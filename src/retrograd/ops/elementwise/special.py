@@ -15,7 +15,7 @@ import numpy as np
 from ...foundations.errors import noted
 from ...kernels.elementwise import elementary
 from ...kernels.elementwise.arithmetic import like, promoted as with_number
-from ...kernels.narrow import rounds_number
+from ...kernels.options import rounds_number
 from ...kernels.special import bessel, gamma, incomplete_gamma
 from ..domains import floating, promoted, refused
 from ..framework import Domain, Op, Rule, elementwise

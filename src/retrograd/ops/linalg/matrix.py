@@ -59,7 +59,7 @@ def _for_each(g: Any, stack: Any) -> Any:
 addmm = operator("addmm", kernels.addmm, x=_scaled,
                  mat1=lambda g, mat2, alpha, mat1_strides: _mm_by_first(_scaled(g, alpha), mat2, mat1_strides),
                  mat2=lambda g, mat1, alpha, mat2_strides: _mm_by_second(_scaled(g, alpha), mat1, mat2_strides))
-addmv = operator("addmv", kernels.addmm, x=_scaled,
+addmv = operator("addmv", kernels.addmv, x=_scaled,
                  mat1=lambda g, mat2, alpha: _mv_by_matrix(_scaled(g, alpha), mat2),
                  mat2=lambda g, mat1, alpha: mv(t(mat1), _scaled(g, alpha)))
 baddbmm = operator("baddbmm", kernels.baddbmm, x=_scaled,

@@ -27,10 +27,10 @@ from ...foundations.dtypes import (
 )
 from ...foundations.errors import kind_of, noted
 from ...foundations.modes import local
+from ...foundations.scalars import beyond_64_bits, check_double, overflows
 from ...kernels.rounding import before_rounding
 from ...ops.basic import cast
 from ..state.base import TensorBase, numbers_in
-from .options import fits
 
 _UNSIGNED = {kind.name: kind for kind in UNSIGNED}
 _SUPPORTED = ("The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, "
@@ -317,7 +317,7 @@ def _integer(item: Any, target: np.dtype[Any]) -> Any:
         raise beyond_int64(item)
     if target.kind == "b":
         return bool(item)
-    if not fits(item, target):
+    if overflows(item, target):
         raise noted(
             RuntimeError(f"value cannot be converted to type {target.name} without overflow"), given=f"{item!r}")
     # -1 is the largest unsigned number.
@@ -342,9 +342,11 @@ def _of_tensor(tensor: TensorBase, target: np.dtype[Any]) -> Any:
         kind = letter(tensor._array.dtype)
         if letter(target) not in "fc" and kind in "fc":
             raise TypeError("only integer tensors of a single element can be converted to an index")
-        if target.kind != "c" and kind == "c":
-            raise RuntimeError("value cannot be converted to type double without overflow")
-    return numbers_in(tensor.reshape(()) if tensor._array.ndim else tensor)
+    found = numbers_in(tensor.reshape(()) if tensor._array.ndim else tensor)
+    if target.kind != "c" and isinstance(found, complex):
+        check_double(found)
+        return found.real
+    return found
 
 
 def _unsigned(value: Any) -> int:
@@ -352,5 +354,5 @@ def _unsigned(value: Any) -> int:
     if not isinstance(value, int):
         raise TypeError("an integer is required")
     if not 0 <= value < 2**64:
-        raise OverflowError("int too big to convert" if value > 0 else "can't convert negative int to unsigned")
+        raise beyond_64_bits(value)
     return value

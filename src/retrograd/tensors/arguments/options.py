@@ -5,8 +5,6 @@ Usual values pass with a comparison or two. Wrong values get PyTorch's message.
 
 from __future__ import annotations
 
-import math
-from functools import cache
 from operator import index
 from typing import Any
 
@@ -16,7 +14,6 @@ from ...foundations.devices import DeviceLike, checked
 from ...foundations.dtypes import (
     BOOL_,
     C128,
-    C_NAMES,
     DIFFERENTIABLE,
     F64,
     I64,
@@ -28,8 +25,8 @@ from ...foundations.dtypes import (
     of_scalar,
 )
 from ...foundations.errors import called, kind_of, noted
-from ...foundations.limits import largest_float
 from ...foundations.modes import local
+from ...foundations.scalars import beyond_64_bits
 from ...kernels.layout import in_rows, row_by_row, steps
 from ...ops.creation import fresh
 from ..state.base import TensorBase, mark_inference, meta_of, numbers_in, requires, with_edge
@@ -225,58 +222,26 @@ def require_grad(tensor: TensorBase) -> None:
 
 
 def number(name: str, argument: str, position: int, value: Any, wanted: str = "Number") -> Any:
-    """A Python number from a value that PyTorch takes for one, such as a NumPy scalar or a 0-d tensor without grad."""
+    """A Python number from a value that PyTorch takes for one, such as a NumPy scalar or a 0-d tensor without grad.
+
+    Raises TypeError for any other value, and OverflowError for an int that needs more than 64 bits. If a "float" is
+    wanted, a complex number is another value, and an int of more bits becomes a float.
+    """
     kind = type(value)
-    if kind is float or kind is int or kind is bool or kind is complex:
+    if kind is float or kind is bool:
         return value
-    if isinstance(value, np.generic) and letter(value.dtype) in "biufc":
-        return value.item()
-    if isinstance(value, (bool, int, float, complex)):
-        return value
+    if kind is int:
+        if -2**63 <= value < 2**64:
+            return value
+        if wanted == "float":
+            return float(value)
+        raise beyond_64_bits(value)
+    found = value.item() if isinstance(value, np.generic) and letter(value.dtype) in "biufc" else value
+    if isinstance(found, (bool, int, float)) or (isinstance(found, complex) and wanted != "float"):
+        return found
     if isinstance(value, TensorBase) and value._array.ndim == 0 and not requires(value):
         return numbers_in(value)
     raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be {wanted}, not {kind_of(value)}")
-
-
-# PyTorch's names of the types, in its messages about a number that does not fit.
-_C_NAMES = {**C_NAMES, "uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int64": "int64_t",
-            "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t"}
-
-
-def fits(value: Any, dtype: np.dtype[Any]) -> bool:
-    """Whether a Python number fits in a tensor of `dtype`. An unsigned type takes -1 for its largest value."""
-    kind = letter(dtype)
-    if kind in "cb":
-        return True
-    if isinstance(value, complex):
-        return value.imag == 0 and fits(value.real, dtype)
-    if kind == "f":
-        return not isinstance(value, float) or not largest_float(torch_dtype.of[dtype]) < abs(value) < math.inf
-    if isinstance(value, float) and not math.isfinite(value):
-        return False
-    least, most = _range_of_integers(dtype)
-    return bool((least if kind == "i" or isinstance(value, float) else -most) <= value <= most)
-
-
-@cache
-def _range_of_integers(dtype: np.dtype[Any]) -> tuple[int, int]:
-    limits = np.iinfo(dtype)
-    return int(limits.min), int(limits.max)
-
-
-def filling(value: Any, dtype: np.dtype[Any]) -> Any:
-    """The number in `dtype`, to fill a tensor with. Raises RuntimeError if it does not fit."""
-    if isinstance(value, int) and not -2**63 <= value < 2**64:
-        raise noted(OverflowError("int too big to convert"), because="a number in a tensor has at most 64 bits")
-    if not fits(value, dtype):
-        raise noted(
-            RuntimeError(f"value cannot be converted to type {_C_NAMES[dtype.name]} without overflow"),
-            given=f"{value!r}")
-    if isinstance(value, complex) and dtype.kind != "c":
-        value = bool(value) if dtype.kind == "b" else value.real
-    if dtype.kind in "iu":
-        return np.array(int(value), np.int64 if value < 2**63 else np.uint64).astype(dtype).item()
-    return value
 
 
 def filled_type(dtype: torch_dtype | None, value: Any) -> np.dtype[Any]:

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import NARROW, Array, legacy
+from ...foundations.dtypes import F64, I64, NARROW, Array, legacy
 from ...foundations.errors import noted, warn_once
 from ...foundations.modes import local
+from ...foundations.scalars import converted
 from ...kernels.kinds import with_numbers
 from ..functions.shapes.rearranging import flip
 from ..recording.public import methods, public
@@ -111,14 +112,8 @@ def _warn_of_history(self: TensorBase) -> None:
                   "Consider using tensor.detach() first.")
 
 
-def _real(value: Any, kind: str) -> Any:
-    if isinstance(value, complex):
-        if value.imag:
-            raise noted(
-                RuntimeError(f"value cannot be converted to type {kind} without overflow"),
-                because=f"{value} is not real")
-        return value.real
-    return value
+def _real(value: Any, dtype: np.dtype[Any]) -> Any:
+    return converted(value, dtype) if isinstance(value, complex) else value
 
 
 @public(name="__bool__")
@@ -135,13 +130,13 @@ def to_bool(self: TensorBase) -> bool:
 @public(name="__int__")
 def to_int(self: TensorBase) -> int:
     """The single element, truncated to an integer."""
-    return int(_real(_only(self), "int64_t"))
+    return int(_real(_only(self), I64))
 
 
 @public(name="__float__")
 def to_float(self: TensorBase) -> float:
     """The single element as a float."""
-    number = float(_real(_only(self), "double"))
+    number = float(_real(_only(self), F64))
     _warn_of_history(self)
     return number
 

@@ -267,6 +267,8 @@ def _sampled(name: str, y: TensorBase, x: TensorBase | None, dx: Any, dim: int) 
             raise RuntimeError(f"{name}: received a bool input for `y`, but bool is not supported")
         if isinstance(dx, (bool, complex)):
             raise RuntimeError(f"{name}: Currently, we only support dx as a real number.")
+        if dx is not None:
+            number(name, "dx", 2, dx)
         return array, dim, None
     places = x._array
     if array.shape[dim] == 0:

@@ -9,10 +9,11 @@ import numpy as np
 from ...foundations.dtypes import letter
 from ...foundations.errors import warn
 from ...foundations.modes import local
+from ...foundations.scalars import filling
 from ...kernels.elementwise.arithmetic import fill_all, overwrite, zero_all
 from ...ops.elementwise import arithmetic as ops
 from ..arguments.dims import not_a_tensor
-from ..arguments.options import filling, number
+from ..arguments.options import number
 from ..recording.public import public
 from ..state.base import TensorBase, edge_of, plain
 from .inplace import over, written
@@ -32,7 +33,8 @@ def fill(call: Call, input: TensorBase, value: Any) -> TensorBase:
     tensor([3., 3.])
     """
     if not isinstance(value, TensorBase):
-        number_ = filling(number("fill_", "value", 1, value), input._array.dtype)
+        array = input._array
+        number_ = filling(number("fill_", "value", 1, value), array.dtype, array.size)
         return call(ops.fill, input, number_, into=fill_all)
     if value._array.ndim:
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value._array.ndim} "

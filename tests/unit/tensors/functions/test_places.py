@@ -26,6 +26,12 @@ def gradients(reduce: str, x: Any, src: Any, index: list[int], include_self: boo
     return by_self.tolist(), by_source.tolist()
 
 
+def test_imaginary_numbers_are_true() -> None:
+    x, mask, number = torch.tensor([False, False]), torch.tensor([True, False]), torch.tensor(3j)
+    assert torch.fill(x, number).tolist() == x.clone().fill_(number).tolist() == [True, True]
+    assert x.index_put((mask,), number).tolist() == x.masked_fill(mask, number).tolist() == [True, False]
+
+
 def test_extremes_share_a_gradient_evenly() -> None:
     assert gradients("amax", leaf(2, 1), leaf(2, 2, 1), [0, 0, 1], True) == ([1 / 3, 0.5], [1 / 3, 1 / 3, 0.5])
 

@@ -5,6 +5,7 @@ All functions here copy their data. `ranges` makes ranges, and `random` makes ra
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -16,6 +17,7 @@ from ....foundations.devices import DeviceLike
 from ....foundations.dtypes import RARE, Array, dtype as torch_dtype, unimplemented
 from ....foundations.errors import OWN, kind_of, noted, warn
 from ....foundations.modes import local
+from ....foundations.scalars import filling
 from ....kernels import layout as layouts
 from ....ops import creation as ops
 from ....ops.basic import clone
@@ -27,7 +29,6 @@ from ...arguments.options import (
     contiguous_format,
     element_type,
     filled_type,
-    filling,
     layout as Layout,
     made,
     memory_format as MemoryFormat,
@@ -77,7 +78,7 @@ def scalar_tensor(s: Any, *, dtype: torch_dtype | None = None, layout: Layout = 
                   requires_grad: bool = False) -> TensorBase:
     """A 0-d tensor that holds the number `s`. Its dtype is `dtype`, or the default float dtype."""
     target = element_type("scalar_tensor", dtype)
-    return made(np.full((), filling(number("scalar_tensor", "s", 1, s), target), target), device, requires_grad)
+    return made(np.full((), filling(number("scalar_tensor", "s", 1, s), target, 1), target), device, requires_grad)
 
 
 def _with_layout(shape: tuple[int, ...], layout: Layout, dtype: Any, device: Any, requires_grad: Any) -> TensorBase:
@@ -152,7 +153,8 @@ def full(size: Any, fill_value: Any, *, dtype: torch_dtype | None = None, layout
         raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {kind_of(size)}")
     value = number("full", "fill_value", 2, fill_value)
     target = filled_type(dtype, value)
-    return made(np.full(shape_of("full", (size,)), filling(value, target), target), device, requires_grad)
+    shape = shape_of("full", (size,))
+    return made(np.full(shape, filling(value, target, math.prod(shape)), target), device, requires_grad)
 
 
 @public(out=rule(gradient=CONSTANT, typed=True, repeated=True, notice=""), event="aten::eye")
@@ -247,7 +249,7 @@ def full_like(input: TensorBase, fill_value: Any, *, dtype: torch_dtype | None =
     Raises RuntimeError if the number does not fit the dtype.
     """
     array, target = _like("full_like", input, dtype)
-    value = filling(number("full_like", "fill_value", 2, fill_value), target)
+    value = filling(number("full_like", "fill_value", 2, fill_value), target, array.size)
     return made(_full_as(array, target, memory_format, value), device, requires_grad)
 
 
@@ -299,8 +301,9 @@ def new_full(self: TensorBase, size: Any, fill_value: Any, *, dtype: torch_dtype
              pin_memory: bool = False) -> TensorBase:
     """A tensor of shape `size` filled with a number. The dtype is `dtype`, or the dtype of this tensor."""
     target = self._array.dtype if dtype is None else element_type("new_full", dtype)
-    value = filling(number("new_full", "fill_value", 2, fill_value), target)
-    return made(full_beside(self._array, shape_of("new_full", (size,)), target, value), device, requires_grad)
+    shape = shape_of("new_full", (size,))
+    value = filling(number("new_full", "fill_value", 2, fill_value), target, math.prod(shape))
+    return made(full_beside(self._array, shape, target, value), device, requires_grad)
 
 
 @public(out=rule(exact="Expected object of scalar type {result} but got scalar type {out} for argument 'out'"))

@@ -8,6 +8,7 @@ import numpy as np
 
 from ....foundations.devices import DeviceLike
 from ....foundations.dtypes import (
+    C_NAMES,
     I64,
     RARE,
     default_complex,
@@ -17,6 +18,7 @@ from ....foundations.dtypes import (
     unimplemented,
 )
 from ....foundations.errors import kind_of, noted, warn
+from ....foundations.scalars import check_convertible, check_double
 from ....kernels import ranges as kernels
 from ...arguments.options import element_type, layout as Layout, made, number, strided
 from ...recording.out_rules import CONSTANT, COUNT_NOTICE, rule
@@ -53,16 +55,14 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: torch_dt
     elif start is None:
         start = 0
     bounds = [number("arange", *facts) for facts in zip(("start", "end", "step"), positions, (start, end, step))]
-    if any(isinstance(bound, complex) for bound in bounds):
-        raise noted(
-            RuntimeError("value cannot be converted to type double without overflow"),
-            because="the bounds must be real")
     if dtype is not None:
         target = element_type("arange", dtype)
     else:
         target = I64 if all(isinstance(bound, int) for bound in bounds) else default_floating()
     if target.kind in "bc" or (target in RARE and not is_half(target)):
         raise unimplemented("arange_cpu", target)
+    for bound in bounds:
+        check_double(bound)
     first, last, stride = bounds
     count = kernels.arange_length(first, last, stride, target)
     return made(kernels.arange(first, stride, count, target), device, requires_grad)
@@ -82,6 +82,8 @@ def range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: torch_dtype 
     target = element_type("range", dtype)
     if target.kind in "bc":
         raise unimplemented("range_cpu", target)
+    for bound in (first, last, stride):
+        check_convertible(bound, kernels.accumulating_range(target))
     if not stride:
         raise RuntimeError("step must be nonzero")
     if (last - first) * stride < 0:
@@ -112,9 +114,10 @@ def _ends(name: str, start: Any, end: Any, steps: Any,
     else:
         target = element_type(name, dtype)
         if is_complex and target.kind != "c":
-            inferred, passed = torch_dtype.of[default_complex()].legacy, torch_dtype.of[target].legacy
-            raise RuntimeError(f"{name}(): inferred dtype {inferred} can't be safely cast to passed dtype {passed}")
-    if target.kind == "b":
+            inferred, passed = C_NAMES[default_complex().name], torch_dtype.of[target].legacy
+            raise RuntimeError(f"torch.{name}(): inferred dtype {inferred} can't be safely cast to passed dtype "
+                               f"{passed}")
+    if target.kind == "b" and steps > 1:
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Bool'")
     return ends[0], ends[1], int(steps), target
 
@@ -141,6 +144,7 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: tor
     The dtype is `dtype`, or the default float dtype. Raises RuntimeError if `steps` is negative.
     """
     low, high, count, target = _ends("logspace", start, end, steps, dtype)
+    base = number("logspace", "base", 4, base, "float")
     return made(kernels.logspace(low, high, count, base, target), device, requires_grad)
 
 

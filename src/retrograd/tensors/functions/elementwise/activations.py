@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ....foundations.dtypes import legacy
+from ....foundations.scalars import check_double
 from ....kernels.networks import activations as kernels
 from ....ops.creation import draw_for
 from ....ops.networks import activations as ops
 from ....tensors.state.base import TensorBase
 from ...arguments.generator import Generator, twister_of
-from ...arguments.options import filling, number
+from ...arguments.options import number
 from ...recording.calls import recorded
 from ...recording.out_rules import FOUND, FREE, rule
 from ...recording.public import public
@@ -37,14 +39,8 @@ def threshold(call: Call, input: TensorBase, threshold: float, value: float) -> 
 
     Raises NotImplementedError for bools and complex numbers.
     """
-    return call(ops.threshold, input, *_limits(input, threshold, value))
-
-
-def _limits(input: TensorBase, *limits: Any) -> list[Any]:
-    """The threshold and the value as numbers of the tensor's dtype. Raises RuntimeError if they do not fit."""
-    dtype = input._array.dtype
-    named = zip(("threshold", "value"), limits, (2, 3))
-    return [filling(number("threshold", name, position, limit), dtype) for name, limit, position in named]
+    limit = number("threshold", "threshold", 2, threshold)
+    return call(ops.threshold, input, limit, number("threshold", "value", 3, value))
 
 
 @public("prelu(Tensor input, Tensor weight)", method=True)
@@ -94,6 +90,11 @@ threshold_, rrelu_ = threshold.written, rrelu.written
 
 def _slopes(input: Any, lower: float, upper: float, training: bool, generator: Any) -> tuple[Any, ...]:
     """The lower and the upper limit of the slopes. In training the tensor of slopes stands before the two limits."""
+    lower, upper = number("rrelu", "lower", 2, lower), number("rrelu", "upper", 3, upper)
+    for which, bound in (("lower", lower), ("upper", upper)):
+        check_double(bound)
+        if not math.isfinite(bound):
+            raise RuntimeError(f"rrelu: {which} bound must be finite, got {bound:g}")
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     limits = float(lower), float(upper)

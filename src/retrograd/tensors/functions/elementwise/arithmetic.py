@@ -13,11 +13,12 @@ import numpy as np
 
 from ....foundations.dtypes import BOOL_, C128, F64, dtype as torch_dtype, legacy, letter
 from ....foundations.errors import noted
+from ....foundations.scalars import beyond_64_bits
 from ....ops.basic import cast
 from ....ops.domains import subtracted
 from ....ops.elementwise import arithmetic as ops
 from ....ops.framework import Op
-from ...arguments.options import check_tensor, filling, number
+from ...arguments.options import check_tensor, number
 from ...recording.calls import recorded
 from ...recording.inplace import over
 from ...recording.inplace_methods import augmented, inplace
@@ -165,7 +166,9 @@ def pow(call: Call, input: Any, exponent: Any) -> TensorBase:
     if isinstance(input, NUMBER) and isinstance(exponent, TensorBase):
         return call(ops.number_to_power, exponent, number("pow", "self", 1, input))
     if call is over and isinstance(exponent, (TensorBase, *NUMBER)):
-        return call(ops.pow_ if isinstance(exponent, TensorBase) else ops.power, input, exponent)
+        if isinstance(exponent, TensorBase):
+            return call(ops.pow_, input, exponent)
+        return call(ops.power, input, number("pow", "exponent", 2, exponent))
     refused = call is over or isinstance(exponent, np.ndarray)     # which the operator ** takes
     result: Any = NotImplemented if refused else _power_of(input, exponent)
     if result is NotImplemented:
@@ -183,8 +186,8 @@ def _power_of(self: TensorBase, exponent: Any) -> Any:
     if kind is int or kind is float:
         if exponent == 2 and (kind is int or letter(self._array.dtype) in "fc"):
             return square(self)
-        if kind is int and exponent > 127 and self._array.dtype.kind in "iu":
-            filling(exponent, self._array.dtype)        # raises for an exponent too large for the dtype
+        if kind is int and not -2**63 <= exponent < 2**64:
+            raise beyond_64_bits(exponent)
         return _power(self, exponent)
     if isinstance(exponent, TensorBase):
         return _power_tensor(self, exponent)

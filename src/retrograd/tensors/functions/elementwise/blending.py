@@ -34,7 +34,9 @@ def lerp(call: Call, input: TensorBase, end: TensorBase, weight: Any) -> TensorB
         if value._array.dtype != dtype:
             raise RuntimeError(f"expected dtype {C_NAMES[dtype.name]} for `{name}` but got dtype "
                                f"{C_NAMES[value._array.dtype.name]}")
-    return call(ops.lerp if weighted else ops.lerp_number, input, end, weight)
+    if weighted:
+        return call(ops.lerp, input, end, weight)
+    return call(ops.lerp_number, input, end, number("lerp", "weight", 3, weight))
 
 
 lerp_ = lerp.written
@@ -61,6 +63,7 @@ def addcdiv(call: Call, input: TensorBase, tensor1: TensorBase, tensor2: TensorB
     Raises RuntimeError if `tensor1` and `tensor2` both hold integers.
     """
     check_tensors("addcdiv", input=input, tensor1=tensor1, tensor2=tensor2)
+    value = number("addcdiv", "value", 4, value)
     if tensor1._array.dtype.kind in "biu" and tensor2._array.dtype.kind in "biu":
         raise RuntimeError(
             "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a "
@@ -68,4 +71,4 @@ def addcdiv(call: Call, input: TensorBase, tensor1: TensorBase, tensor2: TensorB
             "* torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / "
             "tensor2) for float inputs. The future addcdiv behavior is just the latter implementation: (input + "
             "value * tensor1 / tensor2), for all dtypes.")
-    return call(ops.addcdiv, input, tensor1, tensor2, number("addcdiv", "value", 4, value))
+    return call(ops.addcdiv, input, tensor1, tensor2, value)

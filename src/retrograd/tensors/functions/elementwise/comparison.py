@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import F32, F64, letter, result_dtype
+from ....foundations.dtypes import C_NAMES, F32, F64, category, dtype as torch_dtype, is_half, letter, result_dtype
 from ....foundations.errors import noted, warn_once
+from ....foundations.scalars import COMMON, check_convertible, check_double, filling
 from ....ops.basic import cast
 from ....ops.elementwise import comparison as ops
 from ....ops.framework import Op
 from ....ops.indexing.sorting import nonzero_columns
 from ...arguments.checking import refusal
+from ...arguments.dims import array_of
 from ...arguments.options import check_tensor, number
 from ...recording.calls import recorded
 from ...recording.inplace import over
@@ -122,7 +124,9 @@ def copysign(call: Call, input: TensorBase, other: Any) -> TensorBase:
     """The absolute values of the input with the signs of `other`, a tensor or a number. The two are broadcast."""
     if not isinstance(input, TensorBase):
         raise invalid("copysign", input, other)
-    return call(ops.copysign_number if isinstance(other, NUMBER) else ops.copysign, input, other)
+    if isinstance(other, NUMBER):
+        return call(ops.copysign_number, input, number("copysign", "other", 2, other))
+    return call(ops.copysign, input, other)
 
 
 @public("equal(Tensor input, Tensor other)", method=True)
@@ -192,6 +196,8 @@ def clamp(call: Call, input: TensorBase, min: Any = None, max: Any = None) -> Te
     tensor([0.0000, 0.5000, 1.0000])
     """
     if type(min) in _PLAIN and type(max) in _PLAIN and min is not max:
+        if call is over:
+            _refuse_wider(input, min, max)
         return call(ops.clamp_number, input, min, max)
     check_tensor("clamp", input)
     if min is None and max is None:
@@ -203,11 +209,25 @@ def clamp(call: Call, input: TensorBase, min: Any = None, max: Any = None) -> Te
                for limit in given):
         raise invalid("clamp", input, min, max)
     low, high = [None if limit is None else number("clamp", "min", 2, limit) for limit in (min, max)]
+    if call is over:
+        _refuse_wider(input, low, high)
     if isinstance(low, complex) or isinstance(high, complex):
         if letter(input._array.dtype) == "f":
-            raise RuntimeError("value cannot be converted to type double without overflow")
+            check_double(low)
+            check_double(high)
         raise NotImplementedError("clamp is not supported for complex types")
     return call(ops.clamp_number, input, low, high)
+
+
+def _refuse_wider(input: TensorBase, *limits: Any) -> None:
+    """Raises RuntimeError if a number as a limit needs a wider dtype than the tensor that is written over has."""
+    held = array_of("clamp_", input).dtype
+    if held.kind not in "biu":
+        return
+    made = result_dtype([(held, True)], [limit for limit in limits if limit is not None])
+    if category(made) > category(held):
+        raise RuntimeError(f"result type {torch_dtype.of[made].legacy} can't be cast to the desired output type "
+                           f"{C_NAMES[held.name]}")
 
 
 _PLAIN = (float, int, type(None))
@@ -219,7 +239,10 @@ def clamp_min(call: Call, input: TensorBase, min: Any) -> TensorBase:
     """The larger of the input and `min`, a number or a tensor. Raises NotImplementedError for complex numbers."""
     if isinstance(min, TensorBase):
         return call(ops.clamp_min, input, min)
-    return call(ops.clamp_min_number, input, _real_limit("clamp_min", "min", min), None)
+    limit = _real_limit("clamp_min", "min", min)
+    if call is over:
+        _refuse_wider(input, limit)
+    return call(ops.clamp_min_number, input, limit, None)
 
 
 @twins("clamp_max(Tensor input, Tensor max, out)", "clamp_max(Tensor input, Number max, out)", out=_limited,
@@ -228,7 +251,10 @@ def clamp_max(call: Call, input: TensorBase, max: Any) -> TensorBase:
     """The smaller of the input and `max`, a number or a tensor. Raises NotImplementedError for complex numbers."""
     if isinstance(max, TensorBase):
         return call(ops.clamp_max, input, max)
-    return call(ops.clamp_max_number, input, None, _real_limit("clamp_max", "max", max))
+    limit = _real_limit("clamp_max", "max", max)
+    if call is over:
+        _refuse_wider(input, limit)
+    return call(ops.clamp_max_number, input, None, limit)
 
 
 def _real_limit(name: str, argument: str, value: Any) -> Any:
@@ -284,11 +310,21 @@ def _same_type(*values: Any) -> list[Any]:
     """The values as tensors of the common dtype. Numbers become 0-d constants."""
     first, second = values
     if type(second) in NUMBERS and isinstance(first, TensorBase) and first._array.dtype in (F32, F64):
+        if not -COMMON <= second <= COMMON:
+            check_convertible(second, first._array.dtype)
         return [first, scalar(second, first._array.dtype)]  # the most frequent case
     tensors = [(v._array.dtype, v._array.ndim > 0) for v in values if isinstance(v, TensorBase)]
     dtype = result_dtype(tensors, [v for v in values if not isinstance(v, TensorBase)])
-    return [scalar(v.item() if isinstance(v, np.generic) else v, dtype) if not isinstance(v, TensorBase) else
+    return [_converted(v.item() if isinstance(v, np.generic) else v, dtype) if not isinstance(v, TensorBase) else
             v if v._array.dtype is dtype else _cast(v, dtype) for v in values]
+
+
+def _converted(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A number as a 0-d constant. PyTorch makes a tensor of one element of it."""
+    if is_half(dtype):
+        return scalar(filling(value, dtype, 1), dtype)
+    check_convertible(value, dtype)
+    return scalar(value, dtype)
 
 
 @public(

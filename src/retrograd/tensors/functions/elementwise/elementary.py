@@ -93,12 +93,12 @@ def round(call: Call, input: TensorBase, *, decimals: int = 0) -> TensorBase:
 
 
 def _float(name: str, argument: str, position: int, value: Any) -> Any:
-    """The number, or None. Raises TypeError for a tensor with dimensions, because no kernel takes such a tensor."""
+    """The number as a float, or None. Raises TypeError for a tensor with dimensions: no kernel takes such a tensor."""
     if isinstance(value, TensorBase):
         if value._array.ndim:
             raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be float, not Tensor")
         return numbers_in(value)
-    return value
+    return float(value) if type(value) is int else value
 
 
 @twins("logit(Tensor input, float eps=None, out)", out=ELEMENTWISE, method=True)

@@ -7,12 +7,13 @@ from typing import Any
 
 from ....foundations.dtypes import Array
 from ....foundations.errors import noted
+from ....foundations.scalars import converted
 from ....kernels.images.padding import padded_shape
 from ....ops.images import padding as ops
 from ....ops.indexing.indexing import slice_
 from ....tensors.state.base import TensorBase
 from ...arguments.dims import array_of, as_int
-from ...arguments.options import filling, number
+from ...arguments.options import number
 from ...recording.calls import recorded
 from ...recording.overwriting import copy_
 from ...recording.public import public
@@ -47,7 +48,10 @@ def constant_pad_nd(input: TensorBase, pad: Sequence[int], value: Any = 0) -> An
             raise noted(
                 RuntimeError("narrow(): length must be non-negative."),
                 given=f"dimension {len(shape) - 1 - i // 2} has size {n}")
-    return _constant_pad(input, sizes, filling(number("constant_pad_nd", "value", 3, value), input._array.dtype))
+    value = number("constant_pad_nd", "value", 3, value)
+    if any([n > 0 for n in sizes]):
+        value = converted(value, input._array.dtype)
+    return _constant_pad(input, sizes, value)
 
 
 @public()
@@ -78,7 +82,8 @@ def pad(input: TensorBase, pad: Any, mode: str = "constant", value: Any = None) 
                            f"padding length {len(sizes)} and input of dimension {array.ndim}")
     if mode == "constant":
         # PyTorch converts the value to a float here, and a negative float does not fit an unsigned dtype.
-        return constant_pad_nd(input, sizes, 0 if value is None else float(value) if type(value) is int else value)
+        value = 0 if value is None else number("pad", "value", 4, value, "float")
+        return constant_pad_nd(input, sizes, float(value) if type(value) is int else value)
     if value is not None and value and (mode == "circular" or mode in _OF_MODE):
         raise RuntimeError(f"Padding mode \"{mode}\" doesn't take in value argument")
     count = len(sizes) // 2

@@ -14,13 +14,14 @@ import numpy as np
 from ....foundations.dtypes import I64, Array, dtype as torch_dtype
 from ....foundations.errors import noted, span
 from ....foundations.modes import local
+from ....foundations.scalars import check_convertible, converted
 from ....kernels.indexing import gathering as elements, indexing as kernels, scattering as combined
 from ....kernels.shape import common_shape
 from ....ops.basic import cast, check_values
 from ....ops.elementwise import arithmetic
 from ....ops.indexing import indexing as ops, scattering
 from ...arguments.dims import array_of, axis_of
-from ...arguments.options import filling, number
+from ...arguments.options import number
 from ...recording.calls import recorded
 from ...recording.out_rules import APART, EXACT, SCALAR, TARGET, rule
 from ...recording.public import public
@@ -152,7 +153,7 @@ def scatter(call: Call, input: TensorBase, dim: int, index: TensorBase, src: Any
     if src is None or not isinstance(src, TensorBase):
         value = number("scatter", "value", 4, value if src is None else src)
         check_elements("scatter", array, index._array, dim)
-        value = filling(value, array.dtype)
+        value = converted(value, array.dtype) if index._array.size else 0
         if kind:
             return call(scattering.scatter_number, input, index, dim, value, kind, into=combined.scatter_number_into)
         return call(ops.scatter_value, input, index, dim, value, into=elements.scatter_value_into)
@@ -321,9 +322,20 @@ def index_fill(call: Call, input: TensorBase, dim: int, index: TensorBase, value
         if value._array.ndim:
             raise RuntimeError("index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
                                f"{value._array.ndim} dimension(s).")
+        _refuse_imaginary(value._array.dtype.kind == "c", array)
+        if value._array.dtype is not array.dtype:
+            check_values(value._array, lambda number: check_convertible(number.item(), array.dtype))
         return call(ops.index_fill_tensor, input, value, index, axis, into=kernels.index_fill_tensor_into)
-    value = filling(number("index_fill", "value", 4, value), array.dtype)
+    value = number("index_fill", "value", 4, value)
+    _refuse_imaginary(isinstance(value, complex), array)
+    value = converted(value, array.dtype)
     return call(ops.index_fill, input, index, axis, value, into=kernels.index_fill_into)
+
+
+def _refuse_imaginary(imaginary: bool, target: Array) -> None:
+    """Raises RuntimeError if a complex value is to fill a tensor of real numbers."""
+    if imaginary and target.dtype.kind != "c":
+        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
 
 
 NUMPY: dict[Any, Callable[..., Any]] = {

@@ -8,6 +8,7 @@ import numpy as np
 
 from .... import return_types
 from ....foundations.dtypes import Array, dtype as torch_dtype
+from ....foundations.scalars import check_double
 from ....ops.indexing import sorting as ops
 from ...arguments.dims import array_of, as_int
 from ...arguments.options import number
@@ -127,6 +128,8 @@ def histc(input: TensorBase, bins: int = 100, min: Any = 0, max: Any = 0) -> Any
     """
     array_of("histc", input)
     low, high = number("histc", "min", 3, min), number("histc", "max", 4, max)
+    check_double(low)
+    check_double(high)
     return _histc(input, as_int("histc", bins, "bins"), low, high)
 
 

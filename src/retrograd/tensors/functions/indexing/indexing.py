@@ -12,9 +12,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ....foundations.dtypes import F64, Array, dtype as torch_dtype
+from ....foundations.dtypes import Array, dtype as torch_dtype
 from ....foundations.errors import noted
 from ....foundations.modes import local
+from ....foundations.scalars import filling
 from ....graph.versions import writing
 from ....kernels.elementwise.arithmetic import overwrite
 from ....kernels.indexing import indexing as kernels
@@ -24,7 +25,6 @@ from ....ops.indexing import indexing as ops
 from ....ops.shape import alias, unsqueeze
 from ...arguments.data import beyond_int64
 from ...arguments.dims import array_of, as_int, axis_of, bounds
-from ...arguments.options import filling
 from ...recording.calls import recorded
 from ...recording.inplace import check_writable, over, written
 from ...recording.public import public
@@ -310,12 +310,9 @@ def _number(dtype: np.dtype[Any], value: Any) -> Any:
         kind = f"{'numpy.' if isinstance(value, np.ndarray) else ''}{type(value).__name__}"
         raise noted(TypeError(f"can't assign a {kind} to a torch.{torch_dtype.of[dtype].legacy}Tensor"),
                     instead="convert it with torch.tensor(...) first")
-    if isinstance(value, int) and not -2**63 <= value < 2**64:
+    if isinstance(value, int) and not -2**63 <= value < 2**63:
         raise beyond_int64(value)
-    if dtype == np.float16:                             # PyTorch converts the number to double first
-        value = filling(value, F64)
-        return local.thread.quiet.run(np.asarray, value, dtype)
-    return np.asarray(filling(value, dtype), dtype)
+    return np.asarray(filling(value, dtype, 1), dtype)
 
 
 # Views by number and range

@@ -11,12 +11,13 @@ import numpy as np
 from ....foundations.dtypes import BOOL_, C_NAMES, I64, Array, dtype as torch_dtype
 from ....foundations.errors import noted, warn
 from ....foundations.modes import local
+from ....foundations.scalars import check_convertible, converted
 from ....kernels.indexing import gathering as elements, indexing as kernels
 from ....kernels.shape import common_shape
 from ....ops.basic import beyond, cast, check_values, clone
 from ....ops.indexing import indexing as ops
 from ...arguments.dims import array_of
-from ...arguments.options import filling, number
+from ...arguments.options import number
 from ...recording.calls import recorded
 from ...recording.inplace import over
 from ...recording.out_rules import APART, SCALAR, rule
@@ -62,7 +63,7 @@ def check_put(target: Array, values: Array, indices: Any, accumulate: bool) -> N
         beyond(partial(_check_fit, *shapes, one, [index is None for index in indices]),
                *[index for index in indices if index is not None])
         if one:
-            check_values(values, lambda value: filling(value.item(), target.dtype))
+            check_values(values, lambda value: check_convertible(value.item(), target.dtype))
             return
         have, want = torch_dtype.of[values.dtype].legacy, torch_dtype.of[target.dtype].legacy
         raise RuntimeError(f"Index put requires the source and destination dtypes match, got {want} for the "
@@ -132,8 +133,10 @@ def masked_fill(call: Call, input: TensorBase, mask: TensorBase, value: Any) -> 
         if value._array.ndim:
             raise RuntimeError("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
                                f"{value._array.ndim} dimension(s).")
+        if value._array.dtype is not array.dtype:
+            check_values(value._array, lambda number: check_convertible(number.item(), array.dtype))
         return call(ops.masked_fill_tensor, input, value, mask, into=elements.masked_fill_tensor_into)
-    value = filling(number("masked_fill", "value", 3, value), array.dtype)
+    value = converted(number("masked_fill", "value", 3, value), array.dtype)
     return call(ops.masked_fill, input, mask, value, into=elements.masked_fill_into)
 
 

@@ -102,12 +102,13 @@ def addmm(call: Call, input: TensorBase, mat1: TensorBase, mat2: TensorBase, *, 
             [1., 2.]])
     """
     x, a, b = input._array, mat1._array, mat2._array
+    factors = _factors("addmm", beta, alpha)
     if call is over:
         _refuse_resizing(x, a, b)
     if not (a.ndim == b.ndim == 2 and x.shape == b.shape[1:] and a.shape[1] == b.shape[0]
             and x.dtype is a.dtype is b.dtype in DIFFERENTIABLE):      # a linear layer skips these checks
         _check_addmm(x, a, b)
-    return call(ops.addmm, input, mat1, mat2, *_factors("addmm", beta, alpha))
+    return call(ops.addmm, input, mat1, mat2, *factors)
 
 
 @twins(
@@ -121,10 +122,11 @@ def baddbmm(call: Call, input: TensorBase, batch1: TensorBase, batch2: TensorBas
 
     `input` broadcasts to (b, n, k). Raises RuntimeError if the sizes do not fit or the dtypes differ.
     """
+    factors = _factors("baddbmm", beta, alpha)
     if call is over:
         _refuse_resizing(input._array, batch1._array, batch2._array)
     _check_baddbmm(input._array, batch1._array, batch2._array)
-    return call(ops.baddbmm, input, batch1, batch2, *_factors("baddbmm", beta, alpha))
+    return call(ops.baddbmm, input, batch1, batch2, *factors)
 
 
 @twins(
@@ -137,8 +139,9 @@ def addbmm(call: Call, input: TensorBase, batch1: TensorBase, batch2: TensorBase
 
     The stacks have shapes (b, n, m) and (b, m, k). Raises RuntimeError if the sizes do not fit or the dtypes differ.
     """
+    factors = _factors("addbmm", beta, alpha)
     _check_addbmm(input._array, batch1._array, batch2._array)
-    return call(ops.addbmm, input, batch1, batch2, *_factors("addbmm", beta, alpha))
+    return call(ops.addbmm, input, batch1, batch2, *factors)
 
 
 @twins(
@@ -149,10 +152,11 @@ def addmv(call: Call, input: TensorBase, mat: TensorBase, vec: TensorBase, *, be
 
     Raises RuntimeError if the sizes do not fit or the dtypes differ.
     """
+    factors = _factors("addmv", beta, alpha)
     if call is over and input._array.ndim < 2:
         _refuse_resizing(input._array, mat._array, vec._array)
     check_matrix_vector(input._array, mat._array, vec._array)
-    return call(ops.addmv, input, mat, vec, *_factors("addmv", beta, alpha))
+    return call(ops.addmv, input, mat, vec, *factors)
 
 
 addmv_ = addmv.written
@@ -178,7 +182,7 @@ def addr(call: Call, input: TensorBase, vec1: TensorBase, vec2: TensorBase, *, b
         raise RuntimeError(f"size mismatch, input: {[*x.shape]}, v1: {[*v.shape]}, v2: {[*w.shape]}")
     kinds = "".join(letter(array.dtype) for array in arrays)
     for name, factor in (("beta", beta), ("alpha", alpha)):
-        if isinstance(factor, float) and not set(kinds) - set("biu"):
+        if isinstance(factor, (float, complex)) and not set(kinds) - set("biu"):
             raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
         if isinstance(factor, bool) and kinds != "bbb":
             raise RuntimeError(f"Boolean {name} only supported for Boolean results.")

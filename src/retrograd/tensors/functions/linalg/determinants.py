@@ -11,6 +11,7 @@ import numpy as np
 from .... import return_types
 from ....foundations.dtypes import F32, I64, Array, legacy, letter
 from ....foundations.errors import noted
+from ....foundations.scalars import check_double
 from ....kernels.linalg.solving import machine_epsilon
 from ....kernels.shape import common_shape
 from ....ops.basic import beyond
@@ -175,10 +176,7 @@ def cond(input: TensorBase, p: Any = None, *, out: TensorBase | None = None) -> 
     array = input._array
     if array.ndim < 2:
         raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
-    if isinstance(p, complex):
-        raise noted(
-            RuntimeError("value cannot be converted to type double without overflow"),
-            because="the norm is a real number")
+    check_double(p)
     order = 2 if p is None else p
     if order not in _NORMS:
         raise RuntimeError(f"linalg.cond got an invalid norm type: {order}")

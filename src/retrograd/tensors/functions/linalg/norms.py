@@ -297,7 +297,10 @@ def dist(input: TensorBase, other: TensorBase, p: float = 2) -> Any:
     tensor(5.)
     """
     x, y = input._array, other._array
-    p = float(number("dist", "p", 3, p))
+    p = number("dist", "p", 3, p)
+    if isinstance(p, complex):
+        raise RuntimeError("linalg.vector_norm: Expected a non-complex scalar as the order of norm.")
+    p = float(p)
     sentence = clash(x.shape, y.shape)
     if sentence is not None:
         raise noted(RuntimeError(sentence), given=f"{[*x.shape]} and {[*y.shape]}")

@@ -13,7 +13,7 @@ from ....foundations.errors import noted
 from ....kernels.layout import steps
 from ....ops.indexing import indexing as ops
 from ...arguments.dims import array_of, as_int, axis_of, bounds
-from ...arguments.options import refuse_complex_gradient, refuse_lost_gradient
+from ...arguments.options import number, refuse_complex_gradient, refuse_lost_gradient
 from ...recording.out_rules import EXACT, FREE, UNDERIVED, rule
 from ...recording.overwriting import fill_
 from ...recording.public import public
@@ -91,7 +91,7 @@ def fill_diagonal_(self: TensorBase, fill_value: Any, wrap: bool = False) -> Ten
 
     Raises RuntimeError for fewer than two dimensions, and if a tensor of more than two dimensions has different sizes.
     """
-    array = array_of("fill_diagonal_", self, "self")
+    array, fill_value = array_of("fill_diagonal_", self, "self"), number("fill_diagonal_", "fill_value", 1, fill_value)
     shape, by = array.shape, steps(array)
     if len(shape) < 2:
         raise RuntimeError("dimensions must larger than 1")
