@@ -197,7 +197,7 @@ class DeviceMesh:
         behind = tuple([each for one in self.mesh_dim_names for each in (
             root._flattened[one]._behind if one in root._flattened else (one,))])
         if name in root._flattened:
-            if root._flattened[name]._behind != behind:
+            if root._without_single(root._flattened[name]._behind) != root._without_single(behind):
                 raise ValueError(f"Flatten mesh with mesh_dim_name {name} has been created before, Please specify "
                                  "another valid mesh_dim_name.")
             return root._flattened[name]
@@ -209,6 +209,10 @@ class DeviceMesh:
         made._behind = behind
         root._flattened[name] = made
         return made
+
+    def _without_single(self, names: Sequence[str]) -> list[str]:
+        """The names of the dims that have several processes: the others change nothing in a row of processes."""
+        return [name for name in names if self._ranks.shape[(self.mesh_dim_names or ()).index(name)] > 1]
 
     @staticmethod
     def from_group(group: Any, device_type: str, mesh: Any = None, *,

@@ -14,6 +14,7 @@ from op_table.queries import stated_ops
 from op_table.sparse import SPARSE
 from op_table.table import TABLE, Entry
 from retrograd.ops import basic
+from retrograd.ops.elementwise.arithmetic import IN_HALF
 from retrograd.ops.framework import Op
 
 STEP = 1e-6
@@ -275,9 +276,10 @@ def test_derivatives(case: Case) -> None:
 
 def test_the_table_reaches_every_operator() -> None:
     # Two operators lay out memory anew: for a gradient that a leaf gets, and for the results of transforms.
-    # PyTorch refuses the copy of `view_as_complex` if its input requires grad, so no entry can call it.
+    # PyTorch refuses the copy of `view_as_complex` if its input requires grad, so no entry can call it. The operators of
+    # `IN_HALF` compute for others, which are recorded.
     missing = {op for op in stated_ops() if op.steps and op.node_name != "ViewAsComplexBackward0_copy"} - {
-        basic.copy, basic.copy_into}
+        basic.copy, basic.copy_into, *IN_HALF.values()}
     for reached, cases in ((forward_ops, EVERY), (backward_ops, CASES)):
         for case in sorted(cases, key=lambda case: case.dtype, reverse=True):     # most take float64
             if missing:

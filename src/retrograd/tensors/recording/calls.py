@@ -343,14 +343,12 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
         arrays: list[Any] = common(op, operands) if promote else [None if x is None else x._array for x in operands]
         try:
             given = (arrays, *args[1:]) if variadic else (*arrays, *args[arity:])
-            if in_half is not None and arrays[0].dtype is not arrays[1].dtype and F16 in [a.dtype for a in arrays]:
-                out = in_half.run(*given)
-            elif thread.transform is not None or (RARE and not op.view and rare_among(given)):
-                out = op.run(*given)
-            elif single:
-                out = np.asarray(thread.run(kernel, *given), order=order)
+            half = in_half is not None and arrays[0].dtype is not arrays[1].dtype and F16 in [a.dtype for a in arrays]
+            if half or thread.transform is not None or (RARE and not op.view and rare_among(given)):
+                out = (in_half if half else op).run(*given)  # type: ignore[union-attr]
             else:
-                out = [np.asarray(part, order=order) for part in thread.run(kernel, *given)]
+                made = thread.run(kernel, *given)
+                out = np.asarray(made, order=order) if single else [np.asarray(part, order=order) for part in made]
         except (TypeError, ValueError) as error:
             raise explained(op, operands, error) from None
         if ordered and thread.transform is None:

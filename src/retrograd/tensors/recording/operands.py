@@ -28,6 +28,7 @@ from ...foundations.dtypes import (
 )
 from ...foundations.errors import noted
 from ...foundations.modes import local
+from ...foundations.scalars import beyond_64_bits
 from ...kernels.elementwise.arithmetic import div_rounded, rsub_scaled
 from ...kernels.layout import copied
 from ...kernels.shape import clash
@@ -67,8 +68,7 @@ def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
         if array is not None:
             return with_edge(array, None)
     if own is I64 and not -2**63 <= value < 2**64:
-        said = "int too big to convert" if value > 0 else "can't convert negative int to unsigned"
-        raise noted(OverflowError(said), because="a number beside a tensor has at most 64 bits")
+        raise beyond_64_bits(value)
     if target.kind in "iu":
         array = np.array(value).astype(target)
     else:
