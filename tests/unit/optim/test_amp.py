@@ -25,7 +25,9 @@ class TestAutocast:
         (lambda w: torch.zeros(2, 2).addmm_(w.detach(), w.detach()), "float32"),
         (lambda w: torch.mm(w.detach(), w.detach(), out=torch.zeros(2, 2)), "float32"),
         (lambda w: F.pad(w.bfloat16()[None], (1, 1), "replicate"), "float32"),
-        (lambda w: F.pad(w.bfloat16(), (1, 1)), "bfloat16")])
+        (lambda w: F.pad(w.bfloat16(), (1, 1)), "bfloat16"),
+        *[(lambda w, kind=kind: getattr(torch.nn, kind)(2, 2)(w.bfloat16())[0], "bfloat16")
+          for kind in ("RNN", "LSTM", "GRU")]])
     def test_types(self, call: Any, name: str) -> None:
         with torch.autocast("cpu"):
             assert call(torch.ones(2, 2, requires_grad=True)).dtype is getattr(torch, name)
