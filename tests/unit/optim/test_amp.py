@@ -178,6 +178,15 @@ class TestGradScaler:
         with pytest.raises(RuntimeError, match="The source state dict is empty"):
             self.scaler.load_state_dict({})
 
+    def test_gradients_that_are_rare(self) -> None:
+        table, z = torch.nn.Embedding(3, 2, sparse=True), torch.ones(1, dtype=torch.complex64, requires_grad=True)
+        scaler = torch.GradScaler("cpu", init_scale=4.0)
+        scaler.scale(table(torch.tensor([0, 0, 2])).sum() + z.abs().sum()).backward()
+        scaler.unscale_(torch.optim.SGD(table.parameters()))
+        assert table.weight.grad.to_dense().tolist() == [[2.0, 2.0], [0.0, 0.0], [1.0, 1.0]]
+        with pytest.raises(NotImplementedError, match="_unscale_cpu\" not implemented for 'ComplexFloat'$"):
+            scaler.unscale_(torch.optim.SGD([z]))
+
     def test_half_precision_gradients(self) -> None:
         w = torch.ones(2, dtype=torch.float16, requires_grad=True)
         self.scaler.scale(w.sum()).backward()

@@ -149,8 +149,8 @@ class Coo(SparseLike):
             other.indices, other.values, other.shape, other.coalesced, other.rounds)
 
     def kept(self) -> Coo:
-        """An array with the same indices and values."""
-        return Coo(self.indices, self.values, self.shape, self.coalesced, self.rounds)
+        """An array with the same indices and values. Values that do not lie row by row are copied: they may be one."""
+        return Coo(self.indices, np.ascontiguousarray(self.values), self.shape, self.coalesced, self.rounds)
 
     def added(self, other: Any) -> Any:
         """The array itself with a sparse array added, or the dense sum with a dense one."""
