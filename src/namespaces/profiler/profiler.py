@@ -151,8 +151,9 @@ class _KinetoProfile:
                           "cycle will be reported. To keep events across cycles, set acc_events=True.")
         self.profiler = autograd_profiler.profile(
             record_shapes=self.record_shapes, with_flops=self.with_flops, profile_memory=self.profile_memory,
-            with_stack=self.with_stack, with_modules=self.with_modules, use_kineto=True, experimental_config=self.experimental_config,
-            acc_events=self.acc_events, custom_trace_id_callback=self.custom_trace_id_callback)
+            with_stack=self.with_stack, with_modules=self.with_modules, use_kineto=True,
+            experimental_config=self.experimental_config, acc_events=self.acc_events,
+            custom_trace_id_callback=self.custom_trace_id_callback)
 
     def start_trace(self) -> None:
         """Begin to record with the profile of `prepare_trace`."""
