@@ -180,7 +180,7 @@ def _inside(value: Any) -> Iterator[Any]:
             yield from _inside(inner)
 
 
-def owner_below(array: Array) -> Array:
+def owner_below(array: Any) -> Any:
     """The array that owns the memory, below all views, lineages and stride tricks. A sparse array owns its parts."""
     below: Any = array.base
     while below is not None:
