@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from .foundations.dtypes import bool_
 from .foundations.errors import noted, warn
 from .foundations.names import missing
 from .tensors.state.base import TensorBase
@@ -31,6 +32,9 @@ def _assert(condition: Any, message: Any) -> Any:
 
 def _assert_async(input: Any, assert_msg: str = "Expected Tensor with single nonzero value, but got zero") -> None:
     """Raise RuntimeError if the single element of a tensor is 0."""
+    if not isinstance(input, TensorBase):
+        raise TypeError("_assert_async(): argument 'input' (position 1) must be Tensor, not "
+                        f"{type(input).__name__}")
     if not input:
         raise RuntimeError(assert_msg)
 
@@ -88,7 +92,9 @@ def _check_is_size(i: Any, message: Message = None, *, max: int | None = None) -
 
 
 def _check_tensor_all(cond: Any, message: Message = None) -> None:
-    """Raise RuntimeError if an element of a tensor is False."""
+    """Raise RuntimeError if an element of a tensor of bools is False."""
     if not isinstance(cond, TensorBase):
         raise TypeError(f"cond must be a tensor, but got {type(cond)}")
+    if cond.dtype is not bool_:
+        raise TypeError(f"cond tensor must have dtype torch.bool, but got {cond.dtype}")
     _check(bool(cond._array.all()), message)

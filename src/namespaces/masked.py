@@ -10,7 +10,7 @@ from .foundations.dtypes import dtype as torch_dtype
 from .foundations.limits import iinfo
 from .foundations.names import missing
 from .linalg import vector_norm
-from .nn.functional import log_softmax as _log_softmax, softmax as _softmax
+from .nn.functional import log_softmax as _log_softmax, softmax as _softmax, softmin as _softmin
 from .tensors.functions.creation.creation import full, ones_like
 from .tensors.functions.elementwise.comparison import where
 from .tensors.tensor import Tensor
@@ -23,20 +23,19 @@ _INF = float("inf")
 
 
 def _mask_of(input: Tensor, mask: Tensor) -> Any:
-    """The mask in the shape of the input, with bools. Raises ValueError if it has more dimensions than the input."""
+    """The mask in the shape of the input, with bools. Raises IndexError if it has more dimensions than the input."""
     if mask.ndim > input.ndim:
-        raise ValueError("_input_mask expected broadcastable mask (got mask dimensionality higher than of the input)")
+        raise IndexError("_input_mask expected broadcastable mask (got mask dimensionality higher than of the input)")
     return mask.broadcast_to(input.shape).to(dtypes.bool_)
 
 
-def _kept(input: Tensor, mask: Any, dtype: torch_dtype | None, otherwise: Any) -> Any:
-    """The input in another dtype, with a number where the mask is False: `otherwise`, or what it returns for the dtype.
-    """
-    x = input if dtype is None else input.to(dtype)
+def _kept(input: Tensor, mask: Any, otherwise: Any) -> Any:
+    """The input, with a number where the mask is False: `otherwise`, or what it returns for the dtype of the input."""
     if mask is None:
-        return x
-    number = otherwise(x.dtype) if callable(otherwise) else otherwise
-    return where(_mask_of(x, mask), x, full((), number, dtype=x.dtype))
+        return input
+    told = _mask_of(input, mask)
+    number = otherwise(input.dtype) if callable(otherwise) else otherwise
+    return where(told, input, full((), number, dtype=input.dtype))
 
 
 def _dims(dim: Any, ndim: int) -> tuple[int, ...]:
@@ -65,18 +64,19 @@ def _summed_type(input: Tensor, dtype: torch_dtype | None) -> Any:
     return dtypes.int64 if dtype is None and input.dtype in _SHORT else dtype or input.dtype
 
 
-def _least(dtype: torch_dtype) -> Any:
-    """A number below all others of the dtype, or the least of them."""
-    if dtype.is_floating_point:
-        return -_INF
-    return 0 if dtype is dtypes.bool_ else iinfo(dtype).min
+def _identity(name: str) -> Callable[[torch_dtype], Any]:
+    """The number for a dtype that changes no result of amax, argmax and logsumexp, or else of amin and argmin.
 
+    It raises NotImplementedError for bools, and TypeError for complex numbers.
+    """
+    def number(dtype: torch_dtype) -> Any:
+        if dtype is dtypes.bool_:
+            raise NotImplementedError(f"identity of {name} on {dtype} input")
+        if name in ("amin", "argmin"):
+            return _INF if dtype.is_floating_point else iinfo(dtype).max
+        return -_INF if dtype.is_floating_point else iinfo(dtype).min
 
-def _greatest(dtype: torch_dtype) -> Any:
-    """A number above all others of the dtype, or the greatest of them."""
-    if dtype.is_floating_point:
-        return _INF
-    return 1 if dtype is dtypes.bool_ else iinfo(dtype).max
+    return number
 
 
 # Reductions
@@ -91,16 +91,16 @@ def sum(input: Any, dim: Any = None, *, keepdim: bool | None = False, dtype: tor
     """
     target = _summed_type(input, dtype)
     dims = _dims(dim, input.ndim)
-    x = _kept(input, mask, target, 0)
+    x = _kept(input, mask, 0).to(target)
     return x.sum(dims, bool(keepdim)).to(target) if dims else x.clone()  # type: ignore[no-any-return]
 
 
 def prod(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: torch_dtype | None = None,
          mask: Tensor | None = None) -> Tensor:
     """The product of the elements where the mask is True; 1 if there are none."""
-    target = _summed_type(input, dtype)
-    x = _kept(input, mask, target, 1)
-    for d in reversed(_dims(dim, input.ndim)):
+    target, dims = _summed_type(input, dtype), _dims(dim, input.ndim)
+    x = _kept(input, mask, 1).to(target)
+    for d in reversed(dims):
         x = x.prod(d, bool(keepdim))
     return x.to(target)  # type: ignore[no-any-return]
 
@@ -108,33 +108,35 @@ def prod(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype:
 def amax(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: torch_dtype | None = None,
          mask: Tensor | None = None) -> Tensor:
     """The greatest of the elements where the mask is True; -inf, or the least integer, if there are none."""
-    x = _kept(input, mask, dtype, _least)
-    return x.amax(_dims(dim, x.ndim), bool(keepdim))  # type: ignore[no-any-return]
+    x = _kept(input, mask, _identity("amax"))
+    return x.amax(_dims(dim, x.ndim), bool(keepdim)).to(dtype or input.dtype)  # type: ignore[no-any-return]
 
 
 def amin(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: torch_dtype | None = None,
          mask: Tensor | None = None) -> Tensor:
     """The least of the elements where the mask is True; inf, or the greatest integer, if there are none."""
-    x = _kept(input, mask, dtype, _greatest)
-    return x.amin(_dims(dim, x.ndim), bool(keepdim))  # type: ignore[no-any-return]
+    x = _kept(input, mask, _identity("amin"))
+    return x.amin(_dims(dim, x.ndim), bool(keepdim)).to(dtype or input.dtype)  # type: ignore[no-any-return]
 
 
 def argmax(input: Any, dim: int | None = None, *, keepdim: bool | None = False, dtype: torch_dtype | None = None,
            mask: Tensor | None = None) -> Tensor:
     """The index of the greatest element where the mask is True, in the dtype of the input or in `dtype`."""
-    x = _kept(input, mask, dtype, _least)
-    return x.argmax(dim, bool(keepdim)).to(x.dtype)  # type: ignore[no-any-return]
+    x = _kept(input, mask, _identity("argmax"))
+    return x.argmax(dim, bool(keepdim)).to(dtype or x.dtype)  # type: ignore[no-any-return]
 
 
 def argmin(input: Any, dim: int | None = None, *, keepdim: bool | None = False, dtype: torch_dtype | None = None,
            mask: Tensor | None = None) -> Tensor:
     """The index of the least element where the mask is True, in the dtype of the input or in `dtype`."""
-    x = _kept(input, mask, dtype, _greatest)
-    return x.argmin(dim, bool(keepdim)).to(x.dtype)  # type: ignore[no-any-return]
+    x = _kept(input, mask, _identity("argmin"))
+    return x.argmin(dim, bool(keepdim)).to(dtype or x.dtype)  # type: ignore[no-any-return]
 
 
 def _count(x: Tensor, dim: Any, keepdim: bool, mask: Any) -> Any:
-    return sum(ones_like(x, dtype=dtypes.int64), dim, keepdim=keepdim, mask=mask)
+    if mask is None:
+        return sum(ones_like(x, dtype=dtypes.int64), dim, keepdim=keepdim)
+    return _mask_of(x, mask).sum(dim=dim, keepdim=keepdim)
 
 
 def mean(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: torch_dtype | None = None,
@@ -142,26 +144,30 @@ def mean(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype:
     """The mean of the elements where the mask is True; NaN if there are none. Raises ValueError for integers."""
     target = dtype or input.dtype
     if not (target.is_floating_point or target.is_complex):
-        raise ValueError("mean(): Could not infer output dtype. Input dtype must be either a floating point or complex "
-                         f"dtype. Got: {target!r}")
-    total = sum(input, dim, keepdim=keepdim, dtype=target, mask=mask)
-    return total / _count(input, dim, bool(keepdim), mask)  # type: ignore[no-any-return]
+        source = "Input" if dtype is None else "Optional"
+        raise ValueError(f"mean(): Could not infer output dtype. {source} dtype must be either a floating point or "
+                         f"complex dtype. Got: {target!r}")
+    count = _count(input, dim, bool(keepdim), mask)
+    return sum(input, dim, keepdim=keepdim, dtype=target, mask=mask) / count  # type: ignore[no-any-return]
 
 
 def var(input: Tensor, dim: Any = None, unbiased: bool | None = None, *, correction: float | None = None,
         keepdim: bool | None = False, dtype: torch_dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The variance of the elements where the mask is True. `correction` is 1, or 0 if `unbiased` is False."""
     if unbiased is not None and correction is not None:
-        raise ValueError("Only one of unbiased and correction may be given")
+        raise AssertionError("Only one of unbiased and correction may be given")
     less = correction if correction is not None else 0 if unbiased is False else 1
     target = dtype or input.dtype
-    if not (target.is_floating_point or target.is_complex):
+    if dtype is None and not (target.is_floating_point or target.is_complex):
         target = dtypes.float32
-    x = input.to(target)
-    apart = x - sum(x, dim, keepdim=True, mask=mask) / _count(x, dim, True, mask)
-    total = sum(apart * apart.conj(), dim, keepdim=keepdim, mask=mask)
-    count = _count(x, dim, bool(keepdim), mask) - less
-    return (total / count.maximum(count.new_zeros(()))).to(target)  # type: ignore[no-any-return]
+    inner = target if target.is_floating_point or target.is_complex else dtypes.float32
+    count = _count(input, dim, True, mask)
+    apart = input - sum(input, dim, keepdim=True, dtype=target, mask=mask) / count
+    total = sum(apart * apart.conj(), dim, keepdim=keepdim, dtype=inner, mask=mask)
+    if less:
+        count = count.to(inner.to_real() if inner.is_complex else inner) - less
+        count = count.maximum(count.new_zeros(()))
+    return (total / count.reshape(total.shape)).to(target)  # type: ignore[no-any-return]
 
 
 def std(input: Any, dim: Any = None, unbiased: bool | None = None, *, correction: float | None = None,
@@ -175,29 +181,29 @@ def norm(input: Any, ord: float | None = 2.0, dim: Any = None, *, keepdim: bool 
          dtype: torch_dtype | None = None, mask: Any = None) -> Tensor:
     """The norm of the elements where the mask is True, as vectors along `dim`."""
     order = 2.0 if ord is None else ord
-    x = _kept(input, mask, dtype, _INF if order < 0 else 0)
-    found: Tensor = vector_norm(x, order, _dims(dim, x.ndim), bool(keepdim))
+    x = _kept(input, mask, _INF if order == -_INF else 0)
+    found: Tensor = vector_norm(x, order, _dims(dim, x.ndim), bool(keepdim), dtype=dtype)
     return found
 
 
 def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: torch_dtype | None = None,
            mask: Tensor | None = None) -> Tensor:
-    """The median of the elements where the mask is True; NaN if there are none."""
-    x, axis = input if dtype is None else input.to(dtype), _axis(dim, input.ndim)
-    if not x.dtype.is_floating_point:
-        if mask is not None and not bool(_mask_of(x, mask).any(axis).all()):
-            raise ValueError("masked median expects no fully masked out rows if dtype is not floating point")
-        values = _kept(x.double(), mask, None, float("nan")).nanmedian(axis, keepdim).values
-        return values.to(x.dtype)  # type: ignore[no-any-return]
-    return _kept(x, mask, None, float("nan")).nanmedian(axis, keepdim).values  # type: ignore[no-any-return]
+    """The median of the elements where the mask is True; NaN if there are none. `dtype` is for integers alone."""
+    axis, floating = _axis(dim, input.ndim), input.dtype.is_floating_point
+    values: Any = _kept(input if floating else input.float(), mask, float("nan")).nanmedian(axis, keepdim).values
+    if floating:
+        return values  # type: ignore[no-any-return]
+    if values.isnan().any():
+        raise ValueError("masked median expects no fully masked out rows if dtype is not floating point")
+    return values.to(dtype or input.dtype)  # type: ignore[no-any-return]
 
 
 def logsumexp(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: torch_dtype | None = None,
               mask: Any = None) -> Tensor:
     """The logarithm of the sum of exponentials of the elements where the mask is True."""
-    target = dtype or input.dtype
-    x = _kept(input, mask, dtype, -_INF if target.is_complex else _least)
-    return x.logsumexp(_dims(dim, x.ndim), keepdim).to(target)  # type: ignore[no-any-return]
+    dims = _dims(dim, input.ndim)
+    x = _kept(input, mask, -_INF if input.dtype.is_complex else _identity("logsumexp"))
+    return x.logsumexp(dims, keepdim).to(dtype or input.dtype)  # type: ignore[no-any-return]
 
 
 # Results of the shape of the input
@@ -205,24 +211,26 @@ def logsumexp(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: torc
 def logaddexp(input: Any, other: Any, *, dtype: torch_dtype | None = None, input_mask: Any = None,
               other_mask: Any = None) -> Tensor:
     """`torch.logaddexp`, where elements without a mask count as -inf."""
-    x, y = _kept(input, input_mask, dtype, -_INF), _kept(other, other_mask, dtype, -_INF)
-    return x.logaddexp(y)  # type: ignore[no-any-return]
+    identity = _identity("logaddexp")
+    x, y = _kept(input, input_mask, identity), _kept(other, other_mask, identity)
+    return x.logaddexp(y).to(dtype or input.dtype)  # type: ignore[no-any-return]
 
 
 def cumsum(input: Tensor, dim: int, *, dtype: torch_dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The running sum, without the elements where the mask is False."""
-    target = _summed_type(input, dtype)
-    return _kept(input, mask, target, 0).cumsum(_axis(dim, input.ndim), dtype=target)  # type: ignore[no-any-return]
+    axis = _axis(dim, input.ndim)
+    return _kept(input, mask, 0).cumsum(axis, dtype=dtype or input.dtype)  # type: ignore[no-any-return]
 
 
 def cumprod(input: Tensor, dim: int, *, dtype: torch_dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The running product, without the elements where the mask is False."""
-    target = _summed_type(input, dtype)
-    return _kept(input, mask, target, 1).cumprod(_axis(dim, input.ndim), dtype=target)  # type: ignore[no-any-return]
+    axis = _axis(dim, input.ndim)
+    return _kept(input, mask, 1).cumprod(axis, dtype=dtype or input.dtype)  # type: ignore[no-any-return]
 
 
-def _normalizing(function: Callable[..., Any], input: Any, dim: int, dtype: Any, mask: Any) -> Any:
-    return function(_kept(input, mask, dtype, -_INF), _axis(dim, input.ndim))
+def _normalizing(function: Callable[..., Any], input: Any, dim: int, dtype: Any, mask: Any, name: str = "amax") -> Any:
+    axis = _axis(dim, input.ndim)
+    return function(_kept(input, mask, _identity(name)), axis, dtype=dtype or input.dtype)
 
 
 def softmax(input: Any, dim: int, *, dtype: torch_dtype | None = None, mask: Any = None) -> Tensor:
@@ -242,14 +250,14 @@ def log_softmax(input: Any, dim: int, *, dtype: torch_dtype | None = None, mask:
 
 def softmin(input: Any, dim: int, *, dtype: torch_dtype | None = None, mask: Any = None) -> Tensor:
     """The softmax of the negative elements."""
-    return _softmax(-_kept(input, mask, dtype, _INF), _axis(dim, input.ndim))
+    return _normalizing(_softmin, input, dim, dtype, mask, "amin")  # type: ignore[no-any-return]
 
 
 def normalize(input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: torch_dtype | None = None,
               mask: Any = None) -> Tensor:
     """The elements divided by their norm along `dim`, which counts only those where the mask is True."""
     length: Any = norm(input, ord, dim, keepdim=True, dtype=dtype, mask=mask)
-    return _kept(input, mask, dtype, 0) / length.maximum(length.new_full((), eps))  # type: ignore[no-any-return]
+    return _kept(input, mask, 0) / length.maximum(length.new_full((), eps))  # type: ignore[no-any-return]
 
 
 __getattr__, __dir__ = missing(__name__, __all__)

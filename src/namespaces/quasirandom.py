@@ -10,10 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .extras import imported
-from .foundations.dtypes import Array, dtype as torch_dtype, get_default_dtype
+from .foundations.dtypes import Array, dtype as torch_dtype, float32, float64, get_default_dtype, require
+from .tensors.arguments.dims import as_int
 from .tensors.arguments.generator import Generator
 from .tensors.functions.creation.random import randint
-from .tensors.state.base import TensorBase, plain
+from .tensors.functions.shapes.joining import cat
+from .tensors.state.base import plain
 
 
 def _directions(dimension: int, bits: int) -> Array:
@@ -55,7 +57,7 @@ class SobolEngine:
             self._scramble()
         self.num_generated = 0
         self.quasi = self.shift.clone()
-        self._first_point = self._numbers(self.quasi._array[None])
+        self._first_point = self._numbers(self.quasi._array[None], get_default_dtype())
 
     def _scramble(self) -> None:
         """Mix the bits of the direction numbers by random triangular matrices, and shift all points at random."""
@@ -85,17 +87,25 @@ class SobolEngine:
         return points if first else points[1:]
 
     def draw(self, n: int = 1, out: Any = None, dtype: torch_dtype | None = None) -> Any:
-        """The next `n` points, of the shape (n, dimension) and the default dtype, or `dtype`."""
-        drawn = n if self.num_generated else n - 1           # the first point is there
+        """The next `n` points, of the shape (n, dimension) and the default dtype, or `dtype`.
+
+        The first point of all has the digits that the default dtype had when the engine was made. Raises
+        NotImplementedError for a dtype of other points that is not float32 or float64.
+        """
+        dtype = get_default_dtype() if dtype is None else dtype
+        first = self.num_generated == 0
+        drawn = as_int("_sobol_engine_draw", n, "n", 2) - first             # the first point is there
         if drawn < 0:
             raise RuntimeError(f"Trying to create tensor with negative dimension {drawn}: [{drawn}, {self.dimension}]")
-        result = self._numbers(self._steps(n), dtype)
+        require(dtype in (float32, float64) or (first and not drawn), "_sobol_engine_draw", dtype.dtype)
+        result = self._numbers(self._steps(n)[int(first):], dtype)
+        if first:
+            result = cat((self._first_point.to(dtype), result))
         return result if out is None else out.resize_as_(result).copy_(result)
 
-    def _numbers(self, points: Array, dtype: torch_dtype | None = None) -> TensorBase:
+    def _numbers(self, points: Array, dtype: torch_dtype) -> Any:
         wide = points.astype(np.float64) / (1 << self.MAXBIT)
-        made: TensorBase = plain(wide.astype((dtype or get_default_dtype()).dtype))
-        return made
+        return plain(wide.astype(dtype.dtype))
 
     def draw_base2(self, m: int, out: Any = None, dtype: torch_dtype | None = None) -> Any:
         """The next 2**m points. Raises ValueError unless the number of all points is then a power of 2."""

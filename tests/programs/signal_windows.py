@@ -22,6 +22,7 @@ def backward_names(x):
 
 for name in windows.__all__:
     needed = {"a": [0.3, 0.4, 0.2]} if name == "general_cosine" else {}
+    print(*backward_names(getattr(windows, name)(1, requires_grad=True, **needed)))
     for length in (0, 1, 2, 5, 8, -1, "a"):
         show(name, length, **needed)
         show(name, length, sym=False, **needed)
@@ -42,3 +43,5 @@ for beta in (-1, 0, 3.0):
     show("kaiser", 5, beta=beta)
 torch.set_default_dtype(torch.float64)
 show("hann", 5)
+show("exponential", 1, center=1., sym=False)
+show("gaussian", 1, std=float("nan"))

@@ -82,6 +82,7 @@ say(lambda: schedule(wait=1, warmup=1, active=1)(-1))
 say(lambda: profile(activities=[]))
 say(lambda: profile(activities=[3]))
 say(lambda: profile(activities=[ProfilerActivity.CPU] * 2))
+say(lambda: profile(activities=[ProfilerActivity.CUDA]).start())
 say(lambda: profile(schedule=lambda step: STOPPED))
 prof = profile()
 for call in (prof.key_averages, prof.events, lambda: prof.export_chrome_trace("x"), lambda: prof.export_stacks("x"),

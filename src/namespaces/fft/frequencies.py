@@ -10,12 +10,13 @@ import numpy as np
 from ..foundations.devices import DeviceLike
 from ..foundations.dtypes import dtype as torch_dtype, letter, unimplemented
 from ..foundations.errors import noted
-from ..tensors.arguments.dims import as_int, axes_of
+from ..tensors.arguments.dims import as_int
 from ..tensors.arguments.options import element_type, made
 from ..tensors.functions.shapes.rearranging import roll
 from ..tensors.recording.out_rules import CONSTANT, COUNT_NOTICE, rule
 from ..tensors.recording.public import public
 from ..tensors.tensor import Tensor
+from .points import dim_of
 
 
 def _frequencies(name: str, size: Callable[[int], int]) -> Callable[..., Any]:
@@ -31,7 +32,7 @@ def _frequencies(name: str, size: Callable[[int], int]) -> Callable[..., Any]:
                 "`dtype` is a float dtype.")
     def function(n: int, d: float = 1.0, *, dtype: torch_dtype | None = None, layout: Any = None,
                  device: DeviceLike | None = None, requires_grad: bool = False) -> Any:
-        n = as_int(f"fft_{name}", n, "n")
+        n = as_int(f"fft_{name}", n, "n", 1)
         target = element_type(name, dtype)
         if letter(target) not in "fc":
             raise RuntimeError(f"{name} requires a floating point or complex dtype")
@@ -65,7 +66,7 @@ def _shift(name: str, offset: Callable[[int], int]) -> Callable[..., Any]:
     def function(input: Tensor, dim: int | Sequence[int] | None = None) -> Any:
         shape = input._array.shape
         dims = range(len(shape)) if dim is None else dim if isinstance(dim, (tuple, list)) else (dim,)
-        axes = [axis for d in dims for axis in axes_of(f"fft_{name}", as_int(f"fft_{name}", d, "dim"), len(shape))]
+        axes = [dim_of(as_int(f"fft_{name}", d, "dim"), len(shape)) for d in dims]
         if not axes:
             raise noted(RuntimeError("`shifts` required"), because="there is no dim to shift along")
         return roll(input, tuple([offset(shape[axis]) for axis in axes]), tuple(axes))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterator
+import typing
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Union, get_args, get_origin
 
 from ..control_flow import fork, wait
-from ..foundations.errors import warn_once
+from ..foundations.errors import warn, warn_once
 from ..foundations.futures import Future
 from ..foundations.names import missing
 from ..nn.modules.module import Module
@@ -50,7 +51,8 @@ class ScriptModule(Module):
 
 
 def _say_eager() -> None:
-    warn_once("retrograd does not compile yet: torch.jit runs the program as it is, and the results are the same.")
+    warn_once("torch.jit does not compile here: it runs the program as it is, and the results are the same. "
+              "torch.compile compiles.")
 
 
 def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
@@ -128,22 +130,52 @@ def _overload_method(func: Callable[..., Any]) -> Callable[..., Any]:
     return func
 
 
+# Containers that do not say what they hold, by the names that errors give to them.
+_BARE = {each: each.__name__ for each in (dict, list, tuple)} | {
+    getattr(typing, name): name for name in ("Dict", "List", "Optional", "Tuple")}
+
+
 def isinstance(obj: Any, target_type: Any) -> bool:
-    """Python's `isinstance`, which also takes types such as `list[int]`. Of a list it looks at the first element."""
-    if builtins.isinstance(target_type, tuple):
+    """Python's `isinstance`, which also takes types such as `list[int]`: each element must be of the type inside.
+
+    Of the types of a union, the first that says what it holds decides. Raises RuntimeError for a container that does
+    not say what it holds.
+    """
+    if builtins.isinstance(target_type, Container):
+        if not builtins.isinstance(target_type, tuple):
+            raise RuntimeError("The second argument to `torch.jit.isinstance` must be a type or a tuple of types")
         return any(isinstance(obj, each) for each in target_type)
-    of, inside = get_origin(target_type), get_args(target_type)
-    if of is None:
-        return builtins.isinstance(obj, target_type)
+    name = _BARE.get(target_type)
+    if name is not None:
+        several = "contained types. Please add" if name[1:] == "ict" else "a contained type. Please add a"
+        raise RuntimeError(f"Attempted to use {name} without {several} contained type, e.g. {name}"
+                           f"[int{', int' * (name[1:] == 'ict')}]")
+    of = get_origin(target_type)
+    return builtins.isinstance(obj, target_type) if of is None else _holds(obj, of, target_type)
+
+
+def _holds(obj: Any, of: Any, kind: Any) -> bool:
+    """Whether an object is a container, or of a union, of this type; `of` is the type without what it holds."""
+    inside = get_args(kind)
     if of in (Union, UnionType):
-        return any(isinstance(obj, each) for each in inside)
-    if not builtins.isinstance(obj, of) or not obj:
-        return builtins.isinstance(obj, of)
+        first = next((each for each in inside if get_origin(each) or builtins.isinstance(obj, each)), None)
+        return obj is None or (first is not None and isinstance(obj, first))
+    if of not in (list, dict, tuple):
+        return False
+    if obj in ([], {}, ()):
+        warn("The inner type of a container is lost when calling torch.jit.isinstance in eager mode. For example, "
+             "List[int] would become list and therefore falsely return True for List[float] or List[str].")
+    if not builtins.isinstance(obj, of):
+        return False
     if of is dict:
-        return all(isinstance(*pair) for pair in zip(next(iter(obj.items())), inside, strict=True))
-    if of is tuple and inside[-1:] != (...,):
-        return len(obj) == len(inside) and all(isinstance(*pair) for pair in zip(obj, inside, strict=True))
-    return isinstance(next(iter(obj)), inside[0])
+        return all(builtins.isinstance(key, inside[0]) and _is_element(value, inside[1]) for key, value in obj.items())
+    if of is tuple:
+        return len(obj) == len(inside) and all(map(_is_element, obj, inside))
+    return all(_is_element(each, inside[0]) for each in obj)
+
+
+def _is_element(obj: Any, kind: Any) -> bool:
+    return isinstance(obj, kind) if get_origin(kind) else builtins.isinstance(obj, kind)
 
 
 _strategy = [("STATIC", 2), ("DYNAMIC", 10)]
@@ -172,7 +204,9 @@ def optimized_execution(should_optimize: bool) -> Iterator[None]:
 
 @contextmanager
 def fuser(name: str) -> Iterator[None]:
-    """A context with another way to join operators. It changes nothing."""
+    """A context with another way to join operators. It changes nothing. Raises Exception for an unknown name."""
+    if name not in ("fuser0", "fuser1", "fuser2", "fuser3", "none"):
+        raise Exception(f"unrecognized fuser option (name: {name})")
     yield
 
 

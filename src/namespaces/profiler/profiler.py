@@ -137,7 +137,12 @@ class _KinetoProfile:
         self.stop_trace()
 
     def prepare_trace(self) -> None:
-        """Make a new profile. The events of the former one are forgotten, or kept with `acc_events=True`."""
+        """Make a new profile. The events of the former one are forgotten, or kept with `acc_events=True`.
+
+        Raises AssertionError if the activities are those of other devices alone.
+        """
+        if ProfilerActivity.CPU not in self.activities:
+            raise AssertionError("No activities specified for the profiler")
         if self.profiler is not None:
             if self.acc_events:
                 self._past = [*self.profiler.function_events]
@@ -145,17 +150,16 @@ class _KinetoProfile:
                 warn_once("Warning: Profiler clears events at the end of each cycle. Only events from the current "
                           "cycle will be reported. To keep events across cycles, set acc_events=True.")
         self.profiler = autograd_profiler.profile(
-            use_cpu=ProfilerActivity.CPU in self.activities, record_shapes=self.record_shapes,
-            with_flops=self.with_flops, profile_memory=self.profile_memory, with_stack=self.with_stack,
-            with_modules=self.with_modules, use_kineto=True, experimental_config=self.experimental_config,
-            acc_events=self.acc_events, custom_trace_id_callback=self.custom_trace_id_callback)
+            record_shapes=self.record_shapes, with_flops=self.with_flops, profile_memory=self.profile_memory,
+            with_stack=self.with_stack, with_modules=self.with_modules, use_kineto=True,
+            experimental_config=self.experimental_config, acc_events=self.acc_events,
+            custom_trace_id_callback=self.custom_trace_id_callback)
 
     def start_trace(self) -> None:
         """Begin to record with the profile of `prepare_trace`."""
         made = self._made("starting trace")
         self._trace_metadata.update(self.preset_metadata)
-        if ProfilerActivity.CPU in self.activities:
-            made.__enter__()
+        made.__enter__()
 
     def stop_trace(self) -> None:
         """Stop recording, and make the events."""

@@ -44,6 +44,11 @@ def _short(m: int, options: dict[str, Any]) -> Tensor:
     return cast("Tensor", (empty if m == 0 else ones)((m,), **options))
 
 
+def _span(m: int, sym: bool) -> int:
+    """The distance between the ends of a symmetric window, or to the point that a periodic window leaves out."""
+    return m if not sym and m > 1 else m - 1
+
+
 def exponential(M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True, dtype: Dtype | None = None,
                 layout: Layout = strided, device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:
     """exp(-|n - center| / tau). Only a periodic window may have a center other than its middle.
@@ -56,10 +61,10 @@ def exponential(M: int, *, center: float | None = None, tau: float = 1.0, sym: b
         raise ValueError(f"Tau must be positive, got: {tau} instead.")
     if sym and center is not None:
         raise ValueError("Center must be None for symmetric windows")
-    if M < 2:
+    if M == 0:
         return _short(M, options)
     if center is None:
-        center = (M - sym) / 2.0
+        center = _span(M, sym) / 2.0
     window: Tensor = exp(-abs(linspace(-center / tau, (M - 1 - center) / tau, M, **options)))
     return window
 
@@ -68,9 +73,9 @@ def cosine(M: int, *, sym: bool = True, dtype: Dtype | None = None, layout: Layo
            device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:
     """One half of a wave of the sine: sin(pi (n + 1/2) / M)."""
     options = _options("cosine", M, dtype, layout, device, requires_grad)
-    if M < 2:
+    if M == 0:
         return _short(M, options)
-    step = math.pi / (M + (not sym))
+    step = math.pi / (_span(M, sym) + 1)
     window: Tensor = sin(linspace(0.5 * step, (0.5 + (M - 1)) * step, M, **options))
     return window
 
@@ -81,9 +86,9 @@ def gaussian(M: int, *, std: float = 1.0, sym: bool = True, dtype: Dtype | None 
     options = _options("gaussian", M, dtype, layout, device, requires_grad)
     if std <= 0:
         raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
-    if M < 2:
+    if M == 0:
         return _short(M, options)
-    start, step = -(M - sym) / 2.0, 1 / (std * math.sqrt(2))
+    start, step = -_span(M, sym) / 2.0, 1 / (std * math.sqrt(2))
     window: Tensor = exp(-(linspace(start * step, (start + (M - 1)) * step, M, **options) ** 2))
     return window
 

@@ -7,14 +7,14 @@ tensors, numbers, bools or None. The comparison records nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..autograd.grad_mode import no_grad
-from ..foundations.dtypes import F32, I64, Array, dtype as torch_dtype, promote_types, uint16, uint32, uint64
+from ..foundations.dtypes import I64, Array, default_floating, dtype as torch_dtype, promote_types
 from ..foundations.errors import warn
 from ..serialization.sparse import parts_of
 from ..tensors.arguments.options import strided
@@ -32,14 +32,13 @@ _KINDS = {"sparse_coo": "COO", "sparse_csr": "CSR", "sparse_csc": "CSC", "sparse
 _BY_ROWS, _BY_COLUMNS = ("crow_indices", "col_indices", "values"), ("ccol_indices", "row_indices", "values")
 _PARTS = {"sparse_coo": ("indices", "values"), "sparse_csr": _BY_ROWS, "sparse_bsr": _BY_ROWS,
           "sparse_csc": _BY_COLUMNS, "sparse_bsc": _BY_COLUMNS}
-_UNSIGNED = uint16, uint32, uint64                            # compared with other types as int64
+_UNSIGNED = "uint16", "uint32", "uint64"                      # compared with other types as int64
+_BOOLS = bool, np.bool_
 
 
-class _Mismatch(AssertionError):
-    """The difference between two values, and their place, before the user's own message replaces it."""
-
-    def __init__(self, message: str, item: str) -> None:
-        super().__init__(message + (item and f"\n\nThe failure occurred for item {item}"))
+def _at(message: str, item: str) -> str:
+    """A message with the place of the values that it is about."""
+    return message + (item and f"\n\nThe failure occurred for item {item}")
 
 
 @dataclass(frozen=True)
@@ -54,6 +53,12 @@ class _Options:
     check_dtype: bool
     check_layout: bool
     check_stride: bool
+
+    def check(self, item: str) -> None:
+        """Raise ValueError if one of the tolerances is given, and the other is not."""
+        if (self.rtol is None) != (self.atol is None):
+            raise ValueError(_at("Both 'rtol' and 'atol' must be either specified or omitted, but got no "
+                                 f"{'rtol' if self.rtol is None else 'atol'}.", item))
 
     def tolerances(self, *names: str) -> tuple[float, float]:
         """The given tolerances, or the larger tolerances of the two dtypes."""
@@ -71,8 +76,8 @@ def assert_close(actual: Any, expected: Any, *, allow_subclasses: bool = True, r
 
     Elements may differ by `atol + rtol * abs(expected)`. Without these arguments the dtype decides: 1.3e-6 and 1e-5 for
     float32, and no difference for integers. Shapes and dtypes must agree. Arrays and numbers can be compared as well,
-    and lists and dicts of them. `msg` replaces the message, or is a function of the message. Raises TypeError for
-    values that cannot be compared.
+    and lists and dicts of them. `msg` replaces the message about two values, or is a function of the message. Raises
+    TypeError for values that cannot be compared.
 
     >>> import retrograd as torch
     >>> torch.testing.assert_close(torch.tensor([0.1 + 0.2]), torch.tensor([0.3]))
@@ -88,16 +93,12 @@ def assert_close(actual: Any, expected: Any, *, allow_subclasses: bool = True, r
     The failure occurred for item [1]
     """
     __tracebackhide__ = True                                      # pytest shows the caller, as with PyTorch
-    if (rtol is None) != (atol is None):
-        raise ValueError("Both 'rtol' and 'atol' must be either specified or omitted, but got no "
-                         f"{'rtol' if rtol is None else 'atol'}.")
     options = _Options(allow_subclasses, rtol, atol, equal_nan, check_device, check_dtype, check_layout, check_stride)
-    try:
-        for first, second, item in [*_pairs(actual, expected, options, "")]:
-            _compare(first, second, options, item)
-    except _Mismatch as mismatch:
-        text = str(mismatch)
-        raise AssertionError(text if msg is None else msg(text) if callable(msg) else msg) from None
+    for first, second, item in [*_pairs(actual, expected, options, "")]:
+        text = _difference(first, second, options)
+        if text:
+            text = _at(text, "" if _are(_BOOLS, first, second) else item)        # PyTorch forgets the place of bools
+            raise AssertionError(text if msg is None else msg(text) if callable(msg) else msg)
 
 
 def assert_allclose(actual: Any, expected: Any, rtol: float | None = None, atol: float | None = None,
@@ -121,24 +122,35 @@ def _pairs(actual: Any, expected: Any, options: _Options, item: str) -> Iterator
     """The pairs to compare, each with its place, as in `[1]['a']`."""
     if _are(Sequence, actual, expected) and not isinstance(actual, str) and not isinstance(expected, str):
         if len(actual) != len(expected):
-            raise _Mismatch(f"The length of the sequences mismatch: {len(actual)} != {len(expected)}", item)
+            raise AssertionError(_at(f"The length of the sequences mismatch: {len(actual)} != {len(expected)}", item))
         for i in range(len(actual)):
             yield from _pairs(actual[i], expected[i], options, f"{item}[{i}]")
     elif _are(Mapping, actual, expected):
         if set(actual) != set(expected):
-            raise _Mismatch("The keys of the mappings do not match:\nMissing keys in the actual mapping: "
-                            f"{sorted(set(expected) - set(actual))}\nAdditional keys in the actual mapping: "
-                            f"{sorted(set(actual) - set(expected))}", item)
-        for key in expected:
+            raise AssertionError(_at(
+                "The keys of the mappings do not match:\nMissing keys in the actual mapping: "
+                f"{sorted(set(expected) - set(actual))}\nAdditional keys in the actual mapping: "
+                f"{sorted(set(actual) - set(expected))}", item))
+        for key in _sorted(expected):
             yield from _pairs(actual[key], expected[key], options, f"{item}[{key!r}]")
     else:
         if not _comparable(actual, expected, options):
-            raise TypeError(f"No comparison pair was able to handle inputs of type {type(actual)} and "
-                            f"{type(expected)}.")
+            raise TypeError(_at(f"No comparison pair was able to handle inputs of type {type(actual)} and "
+                                f"{type(expected)}.", item))
+        if actual is not None and expected is not None and not _are(_BOOLS, actual, expected):
+            options.check(item)
         yield actual, expected, item
 
 
-def _are(kind: type, *values: Any) -> bool:
+def _sorted(keys: Iterable[Any]) -> list[Any]:
+    """The keys in order; as they are if they have no order."""
+    try:
+        return sorted(keys)
+    except Exception:
+        return [*keys]
+
+
+def _are(kind: type | tuple[type, ...], *values: Any) -> bool:
     return all(isinstance(value, kind) for value in values)
 
 
@@ -147,30 +159,33 @@ def _are_numbers(*values: Any) -> bool:
 
 
 def _comparable(actual: Any, expected: Any, options: _Options) -> bool:
-    if actual is None or expected is None or _are_numbers(actual, expected):
+    if actual is None or expected is None or _are_numbers(actual, expected) or _are(_BOOLS, actual, expected):
         return True
-    if isinstance(actual, np.bool_) and isinstance(expected, (bool, np.bool_)):
-        return True
-    related = isinstance(actual, type(expected)) or isinstance(expected, type(actual))
-    if not related or (not options.allow_subclasses and type(actual) is not type(expected)):
+    one, other = _class_of(actual), _class_of(expected)
+    related = issubclass(one, other) or issubclass(other, one)
+    if not related or (not options.allow_subclasses and one is not other):
         return False
     return isinstance(actual, (TensorBase, np.ndarray))
 
 
+def _class_of(value: Any) -> type:
+    """The class of a value as a program sees it: a sparse tensor is a Tensor."""
+    kind: type = getattr(type(value), "_plain_class", None) or type(value)
+    return kind
+
+
 # Comparing
 
-def _compare(actual: Any, expected: Any, options: _Options, item: str) -> None:
+def _difference(actual: Any, expected: Any, options: _Options) -> str:
+    """The message for two values that are not close, or ''."""
     if actual is None or expected is None:
-        difference = "" if actual is expected else f"None mismatch: {actual} is not {expected}"
-    elif isinstance(actual, (bool, np.bool_)) and isinstance(expected, (bool, np.bool_)):
-        difference = "" if bool(actual) is bool(expected) else f"Booleans mismatch: {actual} is not {expected}"
-    elif _are_numbers(actual, expected):
-        difference = _of_numbers(actual, expected, options)
-    else:
-        with no_grad():
-            difference = _of_tensors(as_tensor(actual), as_tensor(expected), options)
-    if difference:
-        raise _Mismatch(difference, item)
+        return "" if actual is expected else f"None mismatch: {actual} is not {expected}"
+    if _are(_BOOLS, actual, expected):
+        return "" if bool(actual) is bool(expected) else f"Booleans mismatch: {actual} is not {expected}"
+    if _are_numbers(actual, expected):
+        return _of_numbers(actual, expected, options)
+    with no_grad():
+        return _of_tensors(as_tensor(actual), as_tensor(expected), options)
 
 
 def _of_numbers(actual: Any, expected: Any, options: _Options) -> str:
@@ -185,8 +200,7 @@ def _of_numbers(actual: Any, expected: Any, options: _Options) -> str:
     if actual == expected or (options.equal_nan and both_nan) or (
             math.isfinite(difference) and difference <= atol + rtol * abs(expected)):
         return ""
-    relative = difference / abs(expected) if expected != 0 else math.inf
-    return _of_scalars(actual, expected, difference, relative, rtol, atol)
+    return _of_scalars(actual, expected, rtol, atol)
 
 
 def _of_tensors(actual: TensorBase, expected: TensorBase, options: _Options) -> str:
@@ -207,7 +221,7 @@ def _of_tensors(actual: TensorBase, expected: TensorBase, options: _Options) -> 
         return ""
     tolerances = options.tolerances(actual.dtype.name, expected.dtype.name)
     if actual.dtype is not expected.dtype:
-        common = torch_dtype.of[promote_types(*[I64 if x.dtype in _UNSIGNED else x._array.dtype
+        common = torch_dtype.of[promote_types(*[I64 if x.dtype.name in _UNSIGNED else x._array.dtype
                                                 for x in (actual, expected)])]
         actual, expected = actual.to(common), expected.to(common)
     if not alike:
@@ -242,31 +256,33 @@ def _of_values(actual: TensorBase, expected: TensorBase, tolerances: tuple[float
     single_bytes = actual.dtype.is_floating_point and actual.dtype.itemsize == 1
     if single_bytes:
         if rtol or atol:
-            raise _Mismatch(f"Rtol={rtol} and atol={atol} are not supported for bitwise comparison of low dimensional "
-                            "floats. Please use rtol=0.0 and atol=0.0.", "")
+            return (f"Rtol={rtol} and atol={atol} are not supported for bitwise comparison of low dimensional floats. "
+                    "Please use rtol=0.0 and atol=0.0.")
         actual, expected = actual.float(), expected.float()
     matches = isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan)._array
     if matches.all():
         return ""
-    if single_bytes and matches.ndim:
+    if not matches.ndim:
+        return _of_scalars(actual.item(), expected.item(), rtol, atol)
+    if single_bytes:
         place = tuple(int(at[0]) for at in np.nonzero(~matches))
         return (f"Tensor-likes are not 'equal'!\n\n{_mismatched(matches)}\nThe first mismatched element is at index "
                 f"{place}.")
     with np.errstate(all="ignore"):
-        return _difference(actual._array, expected._array, matches, rtol, atol)
+        return _of_elements(actual._array, expected._array, matches, rtol, atol)
 
 
 # Messages
 
-def _difference(actual: Array, expected: Array, matches: Array, rtol: float, atol: float) -> str:
+def _of_elements(actual: Array, expected: Array, matches: Array, rtol: float, atol: float) -> str:
     """The greatest differences between two arrays of one shape and dtype, and their places."""
     if actual.dtype.kind in "biu":
         actual, expected = actual.astype(np.int64), expected.astype(np.int64)
-    absolute = np.abs(actual - expected)
-    single = absolute.dtype.kind == "i"                      # PyTorch divides integers in its default dtype
-    relative = (absolute.astype(F32) if single else absolute) / np.abs(expected.astype(F32) if single else expected)
-    if actual.ndim == 0:
-        return _of_scalars(actual.item(), expected.item(), absolute.item(), relative.item(), rtol, atol)
+    absolute, size = np.abs(actual - expected), np.abs(expected)
+    if absolute.dtype.kind == "i":                           # PyTorch divides integers in its default dtype
+        relative = absolute.astype(default_floating()) / size.astype(default_floating())
+    else:
+        relative = absolute / size
     absolute[matches] = relative[matches] = 0
     lines = [f"Tensor-likes are not {_word(rtol, atol)}!", "", _mismatched(matches)]
     for name, found, allowed in (("absolute", absolute, atol), ("relative", relative, rtol)):
@@ -281,7 +297,9 @@ def _mismatched(matches: Array) -> str:
     return f"Mismatched elements: {missed} / {matches.size} ({missed / matches.size:.1%})"
 
 
-def _of_scalars(actual: Any, expected: Any, absolute: Any, relative: Any, rtol: float, atol: float) -> str:
+def _of_scalars(actual: Any, expected: Any, rtol: float, atol: float) -> str:
+    absolute = abs(actual - expected)
+    relative = absolute / abs(expected) if expected != 0 else math.inf
     return "\n".join([f"Scalars are not {_word(rtol, atol)}!", "", f"Expected {expected} but got {actual}.",
                       f"Absolute difference: {absolute}{_allowed(atol, rtol, atol)}",
                       f"Relative difference: {relative}{_allowed(rtol, rtol, atol)}"])

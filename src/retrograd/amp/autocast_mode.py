@@ -91,7 +91,7 @@ class autocast:
         return autocast_decorator(self, func)
 
 
-def _cast(value: Any, device_type: str, dtype: torch_dtype) -> Any:
+def cast(value: Any, device_type: str, dtype: torch_dtype) -> Any:
     """A value with its floating-point tensors in a type, also those in containers. float64 stays as it is."""
     if isinstance(value, TensorBase):
         d = value._array.dtype
@@ -99,9 +99,9 @@ def _cast(value: Any, device_type: str, dtype: torch_dtype) -> Any:
     if isinstance(value, (str, bytes, np.ndarray)):
         return value
     if isinstance(value, Mapping):
-        return {_cast(k, device_type, dtype): _cast(v, device_type, dtype) for k, v in value.items()}
+        return {cast(k, device_type, dtype): cast(v, device_type, dtype) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return type(value)([_cast(v, device_type, dtype) for v in value])
+        return type(value)([cast(v, device_type, dtype) for v in value])
     return value
 
 
@@ -127,7 +127,7 @@ def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: torch_dtype | 
         if not was_on:
             return fwd(*args, **kwargs)
         with autocast(device_type, enabled=False):
-            return fwd(*_cast(args, device_type, cast_inputs), **_cast(kwargs, device_type, cast_inputs))
+            return fwd(*cast(args, device_type, cast_inputs), **cast(kwargs, device_type, cast_inputs))
 
     return decorate_fwd
 

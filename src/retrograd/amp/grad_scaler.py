@@ -12,7 +12,7 @@ import numpy as np
 
 from ..autograd.grad_mode import no_grad
 from ..foundations.devices import CPU, device as Device
-from ..foundations.dtypes import F16, Array
+from ..foundations.dtypes import F16, Array, unimplemented
 from ..foundations.errors import warn
 from ..kernels.narrow import wide
 from ..ops.basic import beyond
@@ -119,6 +119,8 @@ class GradScaler:
                         if g._array.dtype == F16:
                             parameter.grad = g = g.coalesce()        # else the sum of two elements may overflow
                         g = g._values()
+                    if g._array.dtype.kind == "c":
+                        raise unimplemented("_amp_foreach_non_finite_check_and_unscale_cpu", g._array.dtype)
                     if not beyond(_all_finite, g._array):
                         found_inf.fill_(1.0)
                     g.mul_(inv_scale)

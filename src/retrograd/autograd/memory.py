@@ -15,6 +15,7 @@ from ..foundations.dtypes import Array
 from ..foundations.errors import Site, noted
 from ..graph.node import AccumulateGrad, Node, site_of
 from ..graph.packed import Parcel
+from ..kernels.kinds import OtherArray
 from ..tensors.recording.inplace import CopySlices
 from ..tensors.state.base import TensorBase
 from .function_node import FunctionNode
@@ -166,7 +167,7 @@ def saved_by(node: Node) -> Iterator[Any]:
 
 def _inside(value: Any) -> Iterator[Any]:
     """The arrays and tensors in a value: the value itself, or the contents of a container or a packed value."""
-    if isinstance(value, (np.ndarray, TensorBase)):
+    if isinstance(value, (np.ndarray, TensorBase, OtherArray)):
         yield value
     elif isinstance(value, dict):
         for inner in value.values():
@@ -179,8 +180,8 @@ def _inside(value: Any) -> Iterator[Any]:
             yield from _inside(inner)
 
 
-def owner_below(array: Array) -> Array:
-    """The array that owns the memory, below all views, lineages and stride tricks."""
+def owner_below(array: Any) -> Any:
+    """The array that owns the memory, below all views, lineages and stride tricks. A sparse array owns its parts."""
     below: Any = array.base
     while below is not None:
         if isinstance(below, np.ndarray):

@@ -55,6 +55,11 @@ class OtherArray:
     """An array that is not a NumPy array, such as a sparse array."""
 
     __slots__ = ("__weakref__",)
+    values: Array
+
+    def with_values(self, values: Array) -> Any:
+        """An array of the same structure with other values."""
+        raise NotImplementedError
 
     def kept(self) -> Any:
         """The array to keep as a gradient, when it is the first that reaches a leaf."""

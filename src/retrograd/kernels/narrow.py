@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..foundations.dtypes import F32, NARROW, RARE, Array
+from .kinds import OtherArray
 from .layout import copied
 from .options import in_narrow
 
@@ -74,9 +75,11 @@ def _beside_float32(args: Sequence[Any]) -> bool:
 
 
 def rounded(result: Array, dtype: np.dtype[Any]) -> Any:
-    """A float32 result in its own type. Any other result, such as indices, stays as it is."""
+    """A float32 result in its own type, also a sparse one. Any other result, such as indices, stays as it is."""
     if isinstance(result, (np.ndarray, np.generic)) and result.dtype == F32:
         return copied(np.asarray(result), dtype)
+    if isinstance(result, OtherArray) and result.dtype == F32:
+        return result.with_values(copied(result.values, dtype))
     return result
 
 

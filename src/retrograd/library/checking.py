@@ -7,8 +7,10 @@ from typing import Any
 
 from ..autograd.backward import grad
 from ..foundations.errors import noted
-from ..ops.overloads import OpOverload
+from ..kernels.layout import owner_of
+from ..ops.overloads import OpOverload, OpOverloadPacket
 from ..tensors.tensor import Tensor
+from ..utils._pytree import tree_leaves
 from .custom import CustomOpDef
 from .operators import Operator, tensors_in
 
@@ -38,9 +40,9 @@ def opcheck(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
     """Test an operator on arguments. Returns a dictionary from each test to "SUCCESS", or to the error.
 
     `test_schema` finds writes that the schema does not name. `test_autograd_registration` finds gradients that the
-    operator does not know of. `test_faketensor` compares shapes and dtypes of the fake function's results with those of
-    the operator. `test_aot_dispatch_dynamic` and `test_aot_dispatch_static` call the fake function and run a backward
-    pass. `gradcheck` tests whether the gradients are right.
+    operator does not know of. `test_faketensor` compares shapes, strides and dtypes of the fake function's results with
+    those of the operator. `test_aot_dispatch_dynamic` and `test_aot_dispatch_static` call the fake function and run a
+    backward pass. `torch.autograd.gradcheck` tests whether the gradients are right.
 
     >>> import retrograd as torch
     >>> @torch.library.custom_op("doc::negative", mutates_args=())
@@ -53,11 +55,14 @@ def opcheck(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
     Raises OpCheckError for the first test that fails, unless `raise_exception` is False; ValueError for an unknown test
     and for what is no operator.
     """
-    names = (test_utils,) if isinstance(test_utils, str) else tuple(test_utils)
+    if (rtol is None) != (atol is None):
+        raise ValueError("opcheck(op, ...): if you specify one of rtol/atol, you must specify both")
+    names = _ALL if test_utils == "ALL" else (test_utils,) if isinstance(test_utils, str) else tuple(test_utils)
     if not set(names) <= set(_ALL):
         raise ValueError(f"opcheck(op, ..., test_utils={names}), expected test_utils to be subset of {_ALL} but it was "
                          "not")
     overload = op._opoverload if isinstance(op, CustomOpDef) else op
+    overload = _unique(overload) if isinstance(overload, OpOverloadPacket) else overload
     if not isinstance(overload, OpOverload):
         raise ValueError("opcheck(op, ...): op must be instance of torch._ops.OpOverload, e.g. "
                          f"torch.ops.aten.sin.default, got {type(op)}")
@@ -72,6 +77,16 @@ def opcheck(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
                 raise OpCheckError(said) from error
             results[name] = error
     return results
+
+
+def _unique(packet: OpOverloadPacket) -> Any:
+    """The only overload of an operator. Raises RuntimeError if there are several."""
+    names = packet.overloads()
+    if len(names) != 1:
+        shown = ["" if name == "default" else name for name in names]
+        raise RuntimeError("opcheck can only test operators without overloads. Got the following overloads for "
+                           f"{packet._qualified_op_name}: {shown}")
+    return getattr(packet, names[0])
 
 
 def _copied(values: Any) -> Any:
@@ -118,13 +133,43 @@ def _fake(op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None
     if not isinstance(op, Operator) or op.whole is not None or not op._schema.returns:
         op(*_copied(args), **_copied(kwargs))
         return
-    faked = _several(op.without_numbers(_copied(args), _copied(kwargs)))
-    found = _several(op(*_copied(args), **_copied(kwargs)))
-    for real, fake in zip(tensors_in(found), tensors_in(faked)):
-        for what, a, b in (("Shapes", real.shape, fake.shape), ("Dtypes", real.dtype, fake.dtype)):
-            if a != b:
-                raise MetadataMismatchError(f"When comparing the output of {op} on FakeTensor and concrete Tensors, "
-                                            f"found mismatched tensor metadata: {what} {a} and {b} are not equal!")
+    given, named = _copied(args), _copied(kwargs)
+    faked = tree_leaves(op.without_numbers(given, named))
+    shared = _shares(faked, [given, named])
+    given, named = _copied(args), _copied(kwargs)
+    found = tree_leaves(op(*given, **named))
+    differing = f"When comparing the output of {op} on FakeTensor and concrete Tensors, found mismatch"
+    if len(faked) != len(found):
+        raise AssertionError(f"{differing} in number of returns {len(faked)} != {len(found)}")
+    if shared is not _shares(found, [given, named]):
+        raise AssertionError(f"{differing} in outputs_alias_inputs check {shared} != {not shared}")
+    for place, (real, fake) in enumerate(zip(found, faked, strict=True)):
+        if isinstance(real, Tensor) is not isinstance(fake, Tensor):
+            raise AssertionError(f"{differing}ed number of tensor outputs")
+        difference = _difference(real, fake) if isinstance(real, Tensor) else ""
+        if difference:
+            where = f" for output[{place}]" if len(found) > 1 else ""
+            raise MetadataMismatchError(f"{differing}ed tensor metadata{where}: {difference}")
+
+
+def _shares(outputs: Sequence[Any], inputs: Sequence[Any]) -> bool:
+    """Whether an output lies in the memory of an input."""
+    owners = [owner_of(x._array) for x in tree_leaves(inputs) if isinstance(x, Tensor)]
+    return any([owner_of(x._array) is owner for x in outputs if isinstance(x, Tensor) for owner in owners])
+
+
+def _difference(real: Any, fake: Any) -> str:
+    """How the geometry or the dtype of a fake function's result differs; ''. The stride of one element says nothing."""
+    if real.storage_offset() != fake.storage_offset():
+        return " mismatched storage offset"
+    for what, a, b in (("Shapes", real.shape, fake.shape), ("Dtypes", real.dtype, fake.dtype)):
+        if a != b:
+            return f"{what} {a} and {b} are not equal!"
+    strides = real.stride(), fake.stride()
+    for dim, (size, a, b) in enumerate(zip(real.shape, *strides, strict=True)):
+        if a != b and size > 1 and real.numel():
+            return f"Stride mismatch! Strides are {strides[0]} and {strides[1]} (mismatched at {dim})!"
+    return ""
 
 
 def _passes(op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

@@ -10,13 +10,12 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
-from ..amp.autocast_mode import autocast
+from ..amp.autocast_mode import autocast, cast
 from ..amp.switches import is_autocast_enabled
 from ..autograd.function import Function
 from ..autograd.function_batches import forward as in_batches
 from ..autograd.grad_mode import no_grad
 from ..autograd.graph import increment_version
-from ..foundations.dtypes import dtype as torch_dtype
 from ..foundations.errors import no_kernel
 from ..foundations.modes import local
 from ..kernels.layout import owner_of
@@ -80,7 +79,7 @@ class Operator(OpOverload):
         given, named = without_defaults(self._schema, *bound(self._schema, args, kwargs))
         if self.casts and is_autocast_enabled("cpu") and "cpu" in self.casts:
             with autocast("cpu", enabled=False):
-                return self._called(_cast(given, self.casts["cpu"]), named)
+                return self._called([*cast(given, "cpu", self.casts["cpu"])], named)
         return self._called(given, named)
 
     def _called(self, given: list[Any], named: dict[str, Any]) -> Any:
@@ -185,16 +184,6 @@ def _fitting(wanted: Any, value: Any) -> Any:
     if wanted.kind == "Tensor" and value is not None and not isinstance(value, Tensor):
         raise RuntimeError(f"Unable to cast {value} to Tensor")
     return value
-
-
-def _cast(given: list[Any], dtype: torch_dtype) -> list[Any]:
-    """The arguments with their tensors of floating point in another dtype."""
-    def cast(value: Any) -> Any:
-        if isinstance(value, list):
-            return [cast(each) for each in value]
-        return value.to(dtype) if isinstance(value, Tensor) and value.is_floating_point() else value
-
-    return [cast(value) for value in given]
 
 
 # All operators by their names

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..foundations.devices import device
-from ..foundations.dtypes import dtype, letter
+from ..foundations.dtypes import dtype
 from ..tensors.tensor import Tensor
 
 _TYPE = r"(\w+)(\([^)]*\))?(\?)?(\[\d*\])?(\?)?(\([^)]*\))?"
@@ -270,32 +270,46 @@ def _converted(schema: Schema, argument: Argument, value: Any, place: int) -> An
             return value
         if not argument.size:
             return convert(value)
-        if argument.size != "[]" and not isinstance(value, (list, tuple)):
+        if argument.size != "[]" and isinstance(value, float if argument.kind == "float" else int):
             return [convert(value)] * int(argument.size[1:-1])
-        if not isinstance(value, Sequence) or isinstance(value, str):
+        if not isinstance(value, (Sequence, np.ndarray)) or isinstance(value, str):
             raise TypeError
         return [None if one is None and argument.none_inside else convert(one) for one in value]
-    except TypeError:
+    except (TypeError, ValueError, OverflowError):       # a NaN is no int, and not every int a float
         raise RuntimeError(f"{schema.name}() Expected a value of type '{argument.type}' for argument '{argument.name}' "
                            f"but instead found type '{type(value).__name__}'.\nPosition: {place}\nValue: {value!r}\n"
                            f"Declaration: {schema}") from None
 
 
 def _number(value: Any) -> Any:
-    """The number of a tensor with one element; any other value as it is."""
-    return value.item() if isinstance(value, Tensor) and value.numel() == 1 else value
+    """The Python number of a tensor or an array with one element; any other value as it is."""
+    if isinstance(value, Tensor):
+        return value.item() if value.numel() == 1 else value
+    alone = isinstance(value, np.generic) or (isinstance(value, np.ndarray) and not value.ndim)
+    return value.item() if alone else value
 
 
-def _of(kinds: str, convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A conversion of numbers of some kinds: letters of bool, integer, floating-point and complex numbers."""
+def _of(kinds: tuple[type, ...], convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A conversion of numbers of some types."""
 
     def conversion(value: Any) -> Any:
         number = _number(value)
-        if not isinstance(number, (int, float, complex, np.generic)) or letter(np.asarray(number).dtype) not in kinds:
+        if not isinstance(number, kinds):
             raise TypeError
         return convert(number)
 
     return conversion
+
+
+def _int(value: Any) -> int:
+    """An int of 64 bits. Floats of Python are refused; those in tensors and arrays lose their fraction."""
+    number = _number(value)
+    if isinstance(value, (float, complex)) or not isinstance(number, (int, float)):
+        raise TypeError
+    found = int(number)
+    if not -2**63 <= found < 2**63:
+        raise TypeError
+    return found
 
 
 def _instance(kind: type) -> Callable[[Any], Any]:
@@ -314,6 +328,6 @@ def _device(value: Any) -> device:
 
 
 _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
-    "Tensor": _instance(Tensor), "SymInt": _of("biu", int), "int": _of("biu", int), "float": _of("biuf", float),
-    "bool": _of("biu", bool), "str": _instance(str), "Scalar": _of("biufc", lambda number: number),
-    "ScalarType": _instance(dtype), "Device": _device, "complex": _of("biufc", complex)}
+    "Tensor": _instance(Tensor), "SymInt": _int, "int": _int, "float": _of((int, float), float),
+    "bool": _of((int,), bool), "str": _instance(str), "Scalar": _of((int, float, complex), lambda number: number),
+    "ScalarType": _instance(dtype), "Device": _device, "complex": _of((int, float, complex), complex)}

@@ -128,6 +128,8 @@ class Document:
             notes.append("The view was taken again, since its base was written to after the view was made.")
         if node.hooks is not None and (node.hooks.pre or node.hooks.post or any([h for _, h in node.hooks.tensor])):
             notes.append("Hooks of the program run here.")
+        if step is not None and step.sparse:
+            notes.append("The gradient is sparse: the numbers are those of its stored elements.")
         if isinstance(node, AccumulateGrad) and step is not None and step.gradient is None:
             notes.append("No gradient reaches the leaf.")
         return notes

@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Any
 
 from ..graph.node import AccumulateGrad, Node
-from .graphs import beginnings, label_of, reachable, shape_text
+from .graphs import beginnings, label_of, on_one_line, reachable, shape_text
 from .naming import Names, calling_frame
 
 _HEAD = """\
@@ -61,7 +61,7 @@ def tree_text(outputs: Any, params: Any, frame: FrameType | None, max_nodes: int
         inputs = [(n, i) for n, i in node.links if n is not None]
         again = node in seen and bool(inputs)
         output = f"output {index}" if node.outputs > 1 else ""
-        words = (label_of(node, names), output, shape_text(node, index), "(see above)" if again else "")
+        words = (on_one_line(label_of(node, names)), output, shape_text(node, index), "(see above)" if again else "")
         lines.append(before + " ".join(filter(None, words)))
         seen.add(node)
         if inputs and not again:
@@ -83,7 +83,7 @@ def dot(outputs: Any, params: Any = None) -> str:
     number = {node: i for i, node in enumerate(nodes)}
     lines = [_HEAD]
     for node, i in number.items():
-        text = label_of(node, names)
+        text = "\n".join(map(on_one_line, label_of(node, names).split("\n")))
         if node.outputs == 1:
             text = f"{text}\n{shape_text(node, 0)}"
         color = ', fillcolor="#cfe8cf"' if isinstance(node, AccumulateGrad) else ""

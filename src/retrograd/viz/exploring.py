@@ -8,6 +8,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from ..autograd import graph
+from ..foundations.errors import noted
 from ..tensors.recording.gradients import refuse_inside, starting
 from ..tensors.tensor import Tensor
 from .beside import RTOL, beside
@@ -72,7 +74,8 @@ def explore(loss: Any, path: PathLike | None = None, params: Any = None) -> Expl
     Hooks that may replace a gradient run, since they are a part of the pass. Hooks that run after accumulation do not.
     A tensor that is not a scalar is differentiated as if it was summed.
 
-    Raises TypeError if there is no tensor, what `loss.backward()` raises, and OSError if the file cannot be written.
+    Raises TypeError if there is no tensor, RuntimeError for a tensor of the device `meta`, what `loss.backward()`
+    raises, and OSError if the file cannot be written.
 
     >>> import retrograd as torch
     >>> w = torch.tensor([1., 2.], requires_grad=True)
@@ -83,12 +86,12 @@ def explore(loss: Any, path: PathLike | None = None, params: Any = None) -> Expl
     """
     frame = calling_frame()
     refuse_inside()
-    if callable(loss) and not hasattr(loss, "grad_fn"):
+    if callable(loss) and not isinstance(loss, Tensor | graph.Node):
         with recording():
             loss = loss()
     if not isinstance(loss, Tensor):
         raise TypeError(f"explore() takes a tensor, or a function that computes one, not {type(loss).__name__}")
-    cotangent = loss.new_ones(loss.shape) if loss.numel() != 1 else None
+    cotangent = loss.new_ones(loss.shape) if loss.numel() != 1 or loss.is_meta else None
     found = Explored(observed(starting((loss,), (cotangent,)), params, frame))
     if path is not None:
         found.save(path)
@@ -98,5 +101,8 @@ def explore(loss: Any, path: PathLike | None = None, params: Any = None) -> Expl
 def observed(starts: list[tuple[Any, Any]], params: Any, frame: FrameType | None, title: str = "",
              program: str | None = None, **options: Any) -> Facts:
     """The document of the pass from `starts`. `frame` is the program's, whose variables name leaves without a name."""
+    if any([cotangent.is_meta for _, cotangent in starts]):
+        raise noted(RuntimeError("explore() shows the numbers of a backward pass, and tensors of the device 'meta' "
+                                 "have none"), instead="draw the graph: torch.viz.graph(loss)")
     title = title or f"Backward pass from {starts[0][0].node.name()}"
     return Document(Observation(starts, **options), params, frame, title, program).facts

@@ -252,6 +252,11 @@ def label_of(node: Node, names: Mapping[int, str]) -> str:
     return names.get(id(node.variable), "leaf") if isinstance(node, AccumulateGrad) else type(node.public).__name__
 
 
+def on_one_line(text: str) -> str:
+    """A text in which signs that cannot be printed, such as the end of a line, stand as Python writes them."""
+    return text if text.isprintable() else "".join([c if c.isprintable() else ascii(c)[1:-1] for c in text])
+
+
 def shape_text(node: Node, index: int) -> str:
     """The shape of one output of a node, such as '[2, 3]', or '' for an output that is not a tensor."""
     shape = node.shape[index] if node.several else node.shape

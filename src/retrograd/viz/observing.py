@@ -21,12 +21,13 @@ from ..foundations.modes import local
 from ..graph.engine import Pass
 from ..graph.hooks import USER_HOOKS
 from ..graph.node import AccumulateGrad, Node
+from ..kernels.sparse.arrays import SparseLike
 from ..nn.modules.module import register_module_forward_pre_hook
 from ..tensors.arguments.generator import fork_rng
 from ..tensors.recording.gradients import run_backward
 from ..tensors.recording.inplace import CopySlices
 from .graphs import reachable
-from .statistics import Facts, Pictures, norm, statistics
+from .statistics import Facts, Pictures, elements, norm, statistics
 
 _SHOWN_PER_NODE = 3                                     # pictures: of the gradient, and of two saved values
 
@@ -48,11 +49,12 @@ class Arrival(NamedTuple):
 class Step:
     """One node of a pass: the gradients that arrived at its outputs, what it gave, and how long it computed.
 
-    `gradient` and `picture` show the gradients of all outputs together; they are None if none arrived. `bad` are the
-    inputs for which the node made NaN or infinities of finite gradients.
+    `gradient` and `picture` show the gradients of all outputs together; they are None if none arrived. Of a gradient
+    that is `sparse` they show the stored elements. `bad` are the inputs for which the node made NaN or infinities of
+    finite gradients.
     """
 
-    __slots__ = ("arrivals", "bad", "gradient", "node", "picture", "time")
+    __slots__ = ("arrivals", "bad", "gradient", "node", "picture", "sparse", "time")
 
     def __init__(self, node: Node) -> None:
         self.node = node
@@ -61,10 +63,12 @@ class Step:
         self.gradient: Facts | None = None
         self.picture: Facts | None = None
         self.time: float | None = None
+        self.sparse = False
 
     def arrived(self, arrays: Sequence[Any], pictures: Pictures) -> None:
         """Note the gradients of the outputs, with None for an output without a gradient."""
-        given = [array for array in arrays if isinstance(array, np.ndarray | np.generic)]
+        given = [shown for array in arrays if (shown := elements(array)) is not None]
+        self.sparse = any([isinstance(array, SparseLike) for array in arrays])
         if given:
             whole = given[0] if len(given) == 1 else np.concatenate([np.ravel(array) for array in given])
             self.gradient, self.picture = statistics(whole), pictures.of(whole)

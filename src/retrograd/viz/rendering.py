@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from html import escape
 
 from .folding import folded
-from .graphs import Drawn, DrawnNode
+from .graphs import Drawn, DrawnNode, on_one_line
 from .groups import Group, groups_of
 from .placing import Box, Line, placed
 
@@ -65,7 +65,7 @@ def svg_text(whole: Drawn) -> str:
     width = max(picture.frames[0].width, legend[1]) + 2 * _MARGIN
     height = low + 2 * _MARGIN + (34 if legend[1] else 0)
     left = _MARGIN + max(0.0, legend[1] - picture.frames[0].width) / 2
-    words = escape(_summary(whole))
+    words = _text(_summary(whole))
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" class="retrograd-graph" role="graphics-document document" '
         f'aria-label="{words}" width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}" '
@@ -103,7 +103,7 @@ def _detail(node: DrawnNode) -> str:
 
 def _size(node: DrawnNode) -> tuple[float, float]:
     room = 28 if node.kind in ("operator", "leaf") else 30 + _SLANT
-    return max(_LETTER * len(node.label), _SMALL * len(_detail(node)), 34.0) + room, _HEIGHT
+    return max(_LETTER * len(on_one_line(node.label)), _SMALL * len(_detail(node)), 34.0) + room, _HEIGHT
 
 
 def outline(kind: str, width: float, height: float) -> str:
@@ -127,10 +127,10 @@ def _box(node: DrawnNode, box: Box) -> str:
     detail, middle = _detail(node), f"{box.width / 2:g}"
     name, rest = _parts(node)
     weak = f'<tspan class="weak">{rest}</tspan>' if rest else ""
-    below = f'<text class="small weak" x="{middle}" y="33">{escape(detail)}</text>' if detail else ""
+    below = f'<text class="small weak" x="{middle}" y="33">{_text(detail)}</text>' if detail else ""
     return (f'<g class="{node.kind}" role="graphics-symbol img" transform="translate({box.left:g} {box.top:g})">'
-            f'<title>{escape(_words(node))}</title><path d="{outline(node.kind, box.width, box.height)}"/>'
-            f'<text x="{middle}" y="{18 if detail else 25}">{escape(name)}{weak}</text>{below}</g>')
+            f'<title>{_text(_words(node))}</title><path d="{outline(node.kind, box.width, box.height)}"/>'
+            f'<text x="{middle}" y="{18 if detail else 25}">{_text(name)}{weak}</text>{below}</g>')
 
 
 def _parts(node: DrawnNode) -> tuple[str, str]:
@@ -188,6 +188,11 @@ def _path(line: Line) -> str:
     return "".join(pieces)
 
 
+def _text(words: str) -> str:
+    """Words as the text of an element."""
+    return escape(on_one_line(words))
+
+
 # Frames and the legend
 
 
@@ -200,8 +205,8 @@ def _head(group: Group, frame: Box, entries: list[float], width: float) -> str:
     """The title of a frame, at the left or at the right: where no line comes in, if there is such a place."""
     places = (frame.left + 9, frame.left + frame.width - 9 - width)
     free = [x for x in places if not any(x - 5 < entry < x + width + 5 for entry in entries)]
-    bold = f'<tspan class="bold">{escape(group.path)}</tspan>' if group.path else ""
-    words = " ".join(filter(None, [bold, escape(group.kind)]))
+    bold = f'<tspan class="bold">{_text(group.path)}</tspan>' if group.path else ""
+    words = " ".join(filter(None, [bold, _text(group.kind)]))
     return (f'<text class="head weak{"" if free else " over"}" x="{[*free, *places][0]:.1f}" '
             f'y="{frame.top + 16:.1f}">{words}</text>')
 

@@ -13,6 +13,7 @@ from ..foundations.dtypes import Array
 from ..graph.node import AccumulateGrad, Node, OpNode
 from ..graph.packed import Converted, Indices, Parcel
 from ..graph.versions import count
+from ..kernels.sparse.arrays import SparseLike
 from ..tensors.recording.inplace import CopySlices
 from ..tensors.recording.saved_names import attributes_of
 from ..tensors.recording.saving import Hooked
@@ -34,8 +35,8 @@ class SavedValues:
         return [self._described(name, value) for name, value in named_values(node)]
 
     def shown(self, array: Array) -> Facts | None:
-        """The statistics and the picture of the value of a leaf; None for an array that is not NumPy's."""
-        facts = self._facts(array) if isinstance(array, np.ndarray) else None
+        """The statistics and the picture of the value of a leaf; None for an array without numbers."""
+        facts = self._facts(array) if isinstance(array, np.ndarray | SparseLike) else None
         return None if facts is None else {"stats": facts["stats"], "picture": facts["picture"]}
 
     def _described(self, name: str, value: Any) -> Facts:
@@ -45,14 +46,16 @@ class SavedValues:
             value = value._array
         elif isinstance(value, SavedOutput):
             value = value.array
-        if isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray | SparseLike):
             return {"name": name, **self._facts(value)}
         if isinstance(value, Hooked):
             return {"name": name, "value": f"what a hook on saved tensors made: {_text(value.packed)}"}
         return {"name": name, "value": _text(value)}
 
-    def _facts(self, array: Array) -> Facts:
-        key = (array.__array_interface__["data"][0], array.shape, array.strides, array.dtype)
+    def _facts(self, array: Any) -> Facts:
+        key: tuple[Any, ...] = (id(array),)
+        if isinstance(array, np.ndarray):
+            key = (array.__array_interface__["data"][0], array.shape, array.strides, array.dtype)
         if key not in self.seen:
             self.seen[key] = array, {                    # the array is kept, so that no other has its address
                 "shape": [*array.shape], "dtype": str(array.dtype), "bytes": array.nbytes, "version": count(array),
@@ -99,7 +102,7 @@ def held_bytes(nodes: Sequence[Node]) -> dict[Node, int]:
     for node in nodes:
         for thing in saved_by(node):
             array = thing._array if isinstance(thing, TensorBase) else thing
-            if isinstance(array, np.ndarray):
+            if isinstance(array, np.ndarray | SparseLike):
                 owner = owner_below(array)
                 if id(owner) not in leaves:
                     last[id(owner)] = node, owner

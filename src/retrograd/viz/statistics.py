@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..foundations.dtypes import Array
+from ..kernels.sparse.arrays import Coo, SparseLike
+from ..kernels.sparse.coordinates import coalesce
 
 BINS = 24                                   # of a histogram
 FEW = 16                                    # elements of an array that is shown by its numbers
@@ -25,6 +27,16 @@ _HISTOGRAM = 150                            # bytes of a histogram in a document
 _MIDDLE, _TOP = 128, 255                    # the levels of 0 in an image of signed numbers, and of the highest number
 
 Facts = dict[str, Any]
+
+
+def elements(array: Any) -> Any:
+    """The NumPy array whose numbers are shown: of a sparse array, the stored elements, those of one place added up.
+
+    None for an array without numbers.
+    """
+    if isinstance(array, SparseLike):
+        return (coalesce(array) if isinstance(array, Coo) else array).values
+    return array if isinstance(array, np.ndarray | np.generic) else None
 
 
 def number(value: Any) -> float | str:
@@ -51,8 +63,9 @@ def _parts(array: Any) -> Iterator[Any]:
 
 
 def norm(array: Any) -> float | str | None:
-    """The Euclidean norm of an array; None for an array that is not NumPy's."""
-    if not isinstance(array, np.ndarray | np.generic):
+    """The Euclidean norm of an array; None for an array without numbers."""
+    array = elements(array)
+    if array is None:
         return None
     with np.errstate(all="ignore"):
         return _root(sum([float(x @ x) for x in _parts(array)]))
@@ -63,12 +76,13 @@ def _root(square: float) -> float | str:
 
 
 def statistics(array: Any) -> Facts | None:
-    """The statistics of an array; None for an array that is not NumPy's.
+    """The statistics of an array, or of the stored elements of a sparse one; None for an array without numbers.
 
     The norm is that of all elements. The mean, the deviation (with n - 1, as `Tensor.std` has it) and the extremes are
     those of the finite elements.
     """
-    if not isinstance(array, np.ndarray | np.generic):
+    array = elements(array)
+    if array is None:
         return None
     count = zeros = nans = infs = 0
     squares = total = spread = pivot = 0.0              # total and spread: of the differences from the pivot
@@ -179,9 +193,10 @@ class Pictures:
     def of(self, array: Any) -> Facts | None:
         """The picture of an array: its numbers if they are few, or else a heat map; with a histogram if there is room.
 
-        None for an array that is not NumPy's, for an empty one, and for one of many elements that are all bad.
+        None for an array without numbers, for an empty one, and for one of many elements that are all bad.
         """
-        if not isinstance(array, np.ndarray | np.generic) or not array.size:
+        array = elements(array)
+        if array is None or not array.size:
             return None
         if array.size <= FEW:
             return numbers(array)

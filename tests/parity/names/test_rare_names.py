@@ -104,6 +104,10 @@ sobol(3).draw(4, dtype=torch.float64)
 (torch.manual_seed(3), sobol(2, scramble=True).draw(3), torch.rand(2))[1:]
 sobol(2, scramble=True, seed=5).sobolstate
 sobol(2).draw(3, out=torch.empty(0))
+sobol(2, scramble=True, seed=5).draw(2, dtype=torch.float64)
+sobol(2).draw(2, dtype=torch.int32)
+sobol(2).draw(1, dtype=torch.int32)
+[e.draw(1, dtype=torch.bfloat16) for e in [sobol(3, scramble=True, seed=1)] for _ in range(2)]
 """
 
 

@@ -273,6 +273,27 @@ PROGRAMS = {
         attempt(lambda: L.opcheck(op, (torch.ones(2),), test_utils="test_schema"))
         attempt(lambda: L.opcheck(op, (torch.ones(2),), test_utils="test_foo"))
         show(L.opcheck(torch.ops.aten.sin.default, (torch.ones(1),)))
+        attempt(lambda: L.opcheck(op, (torch.ones(2),), rtol=1))
+        y, FAKE = torch.ones(2, 3), dict(test_utils="test_faketensor")
+        def told(name, fn, fake):
+            def error():
+                return str(L.opcheck(made, (y,), raise_exception=False, **FAKE)["test_faketensor"]).replace(SPACE, "")
+            made = make(name, fn)
+            made.register_fake(fake)
+            attempt(error)
+        def by_columns(x: Tensor) -> Tensor: return x.t().contiguous().t()
+        def two(x: Tensor) -> List[Tensor]: return [x * 1, x * 2]
+        def inside(x: Tensor) -> Tensor: return torch.zeros(12)[6:].view(2, 3)
+        told("by_columns", by_columns, lambda x: torch.empty(2, 3))
+        told("two", two, lambda x: [torch.empty_like(x)])
+        told("two", two, lambda x: [torch.empty_like(x), x.new_empty(3)])
+        told("two", two, lambda x: [torch.empty_like(x), x])
+        told("inside", inside, torch.empty_like)
+        attempt(lambda: list(L.opcheck(getattr(torch.ops, SPACE).inside, (y,), test_utils="test_schema")))
+        cast = make("cast", by_columns)
+        cast.register_autocast("cpu", torch.bfloat16)
+        with torch.autocast("cpu"):
+            show([cast(y.to(d)).dtype for d in (torch.float32, torch.float64, torch.int64)])
     """,
 }
 

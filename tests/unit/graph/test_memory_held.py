@@ -164,3 +164,11 @@ def test_a_second_root_that_the_first_keeps_alive_adds_nothing() -> None:
 def test_what_is_no_tensor(given: Any, kind: str) -> None:
     with pytest.raises(TypeError, match=f"must be Tensor or a sequence of Tensors, not {kind}"):
         memory_held(given)
+
+
+def test_sparse_arrays_count_with_their_indices() -> None:
+    table = torch.nn.Embedding(3, 2, sparse=True)
+    table(torch.tensor([0, 0])).sum().backward()
+    assert {row.name: row.bytes for row in memory_held(table.weight).rows} == {"the tensor": 24, "a gradient": 32}
+    w = torch.eye(3).to_sparse().requires_grad_()
+    assert memory_held(torch.sparse.mm(w, torch.ones(3, 1)).sum()).total == 4 + 12 + 3 * (2 * 8 + 4)

@@ -25,7 +25,7 @@ def once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_it_says_once_that_nothing_is_compiled() -> None:
-    with pytest.warns(UserWarning, match=r"^retrograd does not compile yet: torch\.jit runs the program as it is"):
+    with pytest.warns(UserWarning, match=r"^torch\.jit does not compile here: it runs the program as it is"):
         assert torch.jit.script(doubled) is doubled
     model = torch.nn.ReLU().eval()
     with warnings.catch_warnings(action="error"):
@@ -46,11 +46,24 @@ def test_marks_leave_functions_and_classes_as_they_are() -> None:
     assert not (torch.jit.is_scripting() | torch.jit.is_tracing())
 
 
+def test_each_element_of_a_container_has_its_type() -> None:
+    assert torch.jit.isinstance([1, 2], list[int])
+    assert not torch.jit.isinstance([1, "a"], list[int])
+    assert not torch.jit.isinstance({1: "a", 2: 3}, dict[int, str])
+    assert torch.jit.isinstance((1, ["a"]), tuple[int, list[str]])
+    with pytest.raises(RuntimeError, match=r"^Attempted to use dict without contained types\. Please add contained "):
+        torch.jit.isinstance({}, dict)
+    with pytest.raises(RuntimeError, match="must be a type or a tuple of types$"):
+        torch.jit.isinstance(1, [int])
+
+
 def test_wrong_arguments_and_files() -> None:
     with pytest.raises(RuntimeError, match=r"^Argument to @torch\.jit\.ignore must be a bool or a function but got 3$"):
         torch.jit.ignore(3)
     with pytest.raises(RuntimeError, match="^interface must be applied to a class$"):
         torch.jit.interface(doubled)
+    with pytest.raises(Exception, match=r"^unrecognized fuser option \(name: other\)$"), torch.jit.fuser("other"):
+        pass
     with pytest.raises(AttributeError, match="^expected a dictionary of"):
         torch.jit.trace_module(torch.nn.ReLU(), [])
     with pytest.raises(RuntimeError, match="^Freezing is currently only implemented for modules in eval mode"):

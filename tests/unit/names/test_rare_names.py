@@ -94,6 +94,8 @@ def test_sobol_points() -> None:
     assert engine.fast_forward(2).draw().tolist() == [[0.625, 0.125, 0.875]]
     with pytest.raises(ValueError, match="n to be a power of 2. 7 points have been previously generated"):
         engine.draw_base2(2)
+    with pytest.raises(NotImplementedError, match="\"_sobol_engine_draw\" not implemented for 'Int'"):
+        engine.draw(2, dtype=torch.int32)
     scrambled = torch.quasirandom.SobolEngine(2, scramble=True, seed=5)
     assert scrambled.draw(2).flatten().tolist() == pytest.approx([0.48029, 0.11726, 0.94984, 0.74304], abs=1e-4)
     assert repr(scrambled) == "SobolEngine(dimension=2, scramble=True, seed=5)"

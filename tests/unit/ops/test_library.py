@@ -169,9 +169,23 @@ def test_autocast_casts_the_inputs_of_an_operator() -> None:
     op = library.custom_op("test::kind", kind, mutates_args=())
     op.register_autocast("cpu", torch.bfloat16)
     with torch.autocast("cpu"):
-        op(torch.ones(1), 1), op(torch.ones(1, dtype=torch.int64), 1)
+        op(torch.ones(1), 1), op(torch.ones(1, dtype=torch.int64), 1), op(torch.ones(1).double(), 1)
     op(torch.ones(1), 1)
-    assert seen == [(torch.bfloat16, False), (torch.int64, False), (torch.float32, False)]
+    assert seen == [(torch.bfloat16, False), (torch.int64, False), (torch.float64, False), (torch.float32, False)]
+
+
+def test_numbers_become_those_of_the_schema() -> None:
+    lib, seen = library.Library("test_numbers", "FRAGMENT"), list[Any]()
+    lib.define("f(Tensor x, SymInt n=1, *, float k=2.0, int[] sizes=[], Scalar? s=None) -> Tensor")
+    lib.impl("f", lambda x, *args, **named: (seen.append((args, named)), x + 1)[1], "CPU")
+    x, f = torch.ones(1), torch.ops.test_numbers.f
+    f(x, torch.tensor(4.5)), f(x, np.float32(3)), f(x, k=10**30), f(x, sizes=np.array([2, 3])), f(x, s=np.int64(3))
+    assert seen == [((4,), {}), ((3,), {}), ((), {"k": 1e30}), ((), {"sizes": [2, 3]}), ((), {"s": 3})]
+    assert type(seen[-1][1]["s"]) is int
+    for given in (2**63, 2.5, torch.tensor(float("nan")), "1"):
+        with pytest.raises(RuntimeError, match=r"^test_numbers::f\(\) Expected a value of type 'int' for argument 'n'"):
+            f(x, given)
+    lib._destroy()
 
 
 def test_overloads_kernels_and_names_of_a_library() -> None:
@@ -205,3 +219,18 @@ def test_a_kernel_may_come_before_the_definition() -> None:
     assert library.get_ctx() is None
     with pytest.raises(NotImplementedError, match=r"fallthrough_kernel\(\) should never be called"):
         library.fallthrough_kernel()
+
+
+def test_a_fake_function_must_have_the_strides_and_the_number_of_the_results() -> None:
+    def columns(x: torch.Tensor) -> list[torch.Tensor]:
+        return [x.t().contiguous().t()]
+
+    op = library.custom_op("test::columns", columns, mutates_args=())
+    for fake, words in ((lambda x: [torch.empty(2, 3)], r"Strides are \(1, 2\) and \(3, 1\) \(mismatched at 0\)!"),
+                        (lambda x: [], "mismatch in number of returns 0 != 1"),
+                        (lambda x: [x], "mismatch in outputs_alias_inputs check True != False")):
+        op.register_fake(fake)
+        with pytest.raises(library.OpCheckError, match=words):
+            library.opcheck(op, (torch.ones(2, 3),))
+    op.register_fake(lambda x: [torch.empty(3, 2).t()])
+    assert library.opcheck(torch.ops.test.columns, (torch.ones(2, 3),))["test_faketensor"] == "SUCCESS"

@@ -25,7 +25,9 @@ class TestAutocast:
         (lambda w: torch.zeros(2, 2).addmm_(w.detach(), w.detach()), "float32"),
         (lambda w: torch.mm(w.detach(), w.detach(), out=torch.zeros(2, 2)), "float32"),
         (lambda w: F.pad(w.bfloat16()[None], (1, 1), "replicate"), "float32"),
-        (lambda w: F.pad(w.bfloat16(), (1, 1)), "bfloat16")])
+        (lambda w: F.pad(w.bfloat16(), (1, 1)), "bfloat16"),
+        *[(lambda w, kind=kind: getattr(torch.nn, kind)(2, 2)(w.bfloat16())[0], "bfloat16")
+          for kind in ("RNN", "LSTM", "GRU")]])
     def test_types(self, call: Any, name: str) -> None:
         with torch.autocast("cpu"):
             assert call(torch.ones(2, 2, requires_grad=True)).dtype is getattr(torch, name)
@@ -175,6 +177,15 @@ class TestGradScaler:
         assert pickle.loads(pickle.dumps(self.scaler)).state_dict() == self.scaler.state_dict()
         with pytest.raises(RuntimeError, match="The source state dict is empty"):
             self.scaler.load_state_dict({})
+
+    def test_gradients_that_are_rare(self) -> None:
+        table, z = torch.nn.Embedding(3, 2, sparse=True), torch.ones(1, dtype=torch.complex64, requires_grad=True)
+        scaler = torch.GradScaler("cpu", init_scale=4.0)
+        scaler.scale(table(torch.tensor([0, 0, 2])).sum() + z.abs().sum()).backward()
+        scaler.unscale_(torch.optim.SGD(table.parameters()))
+        assert table.weight.grad.to_dense().tolist() == [[2.0, 2.0], [0.0, 0.0], [1.0, 1.0]]
+        with pytest.raises(NotImplementedError, match="_unscale_cpu\" not implemented for 'ComplexFloat'$"):
+            scaler.unscale_(torch.optim.SGD([z]))
 
     def test_half_precision_gradients(self) -> None:
         w = torch.ones(2, dtype=torch.float16, requires_grad=True)

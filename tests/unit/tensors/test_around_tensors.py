@@ -52,8 +52,10 @@ def test_a_device_does_not_change() -> None:
     (torch.arange(3), torch.arange(3) + 1, "Mismatched elements: 3 / 3 (100.0%)"),
     ({"a": [1, 2.0]}, {"a": [1, 2.5]}, "The failure occurred for item ['a'][1]"),
     (1, 2, "Scalars are not equal!"),
-    (True, False, "Booleans mismatch: True is not False"),
-    ([1], [1, 2], "The length of the sequences mismatch: 1 != 2"),
+    (True, np.False_, "Booleans mismatch: True is not False"),
+    ({"b": 1, "a": 1}, {"b": 2, "a": 3}, "The failure occurred for item ['a']"),
+    (torch.tensor(1.0).half(), torch.tensor(3.0).half(), "Relative difference: 0.6666666666666666"),
+    (torch.tensor([1]), torch.tensor([-2 ** 63]), "Greatest relative difference: -1.0 at index (0,)"),
 ])
 def test_what_is_not_close(actual: Any, expected: Any, words: str) -> None:
     with pytest.raises(AssertionError) as caught:
@@ -75,6 +77,16 @@ def test_what_is_close() -> None:
         assert_close(third, [0.5])
     with pytest.raises(ValueError, match="Both 'rtol' and 'atol' must be either specified or omitted"):
         assert_close(third, third, atol=1.0)
+
+
+def test_what_cannot_be_compared() -> None:
+    """The place is named, and the program's message does not replace the text."""
+    with pytest.raises(AssertionError, match="The length of the sequences mismatch: 1 != 2"):
+        assert_close([1], [1, 2], msg="mine")
+    with pytest.raises(TypeError, match=r"float'>\.\n\nThe failure occurred for item \['a'\]"):
+        assert_close({"a": torch.ones(1)}, {"a": 1.0})
+    with pytest.raises(AssertionError, match="attribute 'layout' do not match: torch.strided != torch.sparse_coo"):
+        assert_close(torch.eye(2), torch.eye(2).to_sparse(), allow_subclasses=False)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float64, torch.complex64, torch.int8, torch.uint8, torch.bool])

@@ -87,6 +87,23 @@ def test_gradients_add_up() -> None:
     assert w.grad.tolist() == [[3, 1], [1, 3]]
 
 
+def test_the_type_of_a_sparse_tensor_is_that_of_the_dense_one() -> None:
+    x = torch.ones(2, 2, dtype=torch.bfloat16, requires_grad=True)
+    for sparse in (x.to_sparse(), x.to_sparse(1), x.to_sparse_csr(), x.to_sparse_csc(), x.to_sparse_bsr((1, 1)),
+                   x.detach()[0, 0].to_sparse()):
+        assert (sparse.dtype, sparse.to_dense().dtype) == (torch.bfloat16, torch.bfloat16)
+    x.to_sparse().to_dense().sum().backward()
+    assert x.grad.dtype is torch.bfloat16
+
+
+def test_the_values_of_a_sparse_gradient_can_be_written() -> None:
+    """The gradient of a sum is one number, seen many times."""
+    table = torch.nn.Embedding(3, 2, sparse=True)
+    table(torch.tensor([0, 0, 2])).sum().backward()
+    table.weight.grad._values().mul_(2)
+    assert table.weight.grad.to_dense().tolist() == [[4.0, 4.0], [0.0, 0.0], [2.0, 2.0]]
+
+
 def test_hooks_see_sparse_gradients() -> None:
     a, seen = matrix().requires_grad_(), []
     a.register_hook(lambda g: seen.append(g) or g * 2)

@@ -26,6 +26,32 @@ def test_leaves_show_their_values() -> None:
     assert node_of(document, "MulBackward0")["value"] is None
 
 
+def test_sparse_gradients_are_shown_by_their_stored_elements() -> None:
+    table = torch.nn.Embedding(3, 2, sparse=True)
+    document = viz.explore(table(torch.tensor([0, 0])).sum(), params=table).document
+    node = node_of(document, "AccumulateGrad")
+    assert (node["gradient"]["norm"], node["problem"], document["totals"]["without_gradient"]) == (2.82843, None, 0)
+    assert node["picture"] == {"kind": "numbers", "shape": [1, 2], "values": [2.0, 2.0]}
+    assert node["notes"] == ["The gradient is sparse: the numbers are those of its stored elements."]
+    assert document["steps"][-2]["arrivals"][0]["norm"] == 2.82843
+
+
+def test_sparse_values_are_shown() -> None:
+    w = torch.eye(3).to_sparse_csr()
+    document = viz.explore(torch.sparse.mm(w * 2, torch.ones(3, 1, requires_grad=True)).sum()).document
+    node = node_of(document, "SparseAddmmBackward0")
+    saved = next(value for value in node["saved"] if value["name"] == "mat1")
+    assert (saved["shape"], saved["stats"]["max"], saved["bytes"]) == ([3, 3], 2.0, 68)
+    assert node["bytes"] == 68
+
+
+def test_what_has_no_pass_or_no_numbers_is_refused() -> None:
+    with pytest.raises(RuntimeError, match="tensors of the device 'meta' have none"):
+        viz.explore(torch.ones(2, device="meta", requires_grad=True).exp().sum())
+    with pytest.raises(TypeError, match="not ExpBackward0$"):
+        viz.explore(torch.ones(2, requires_grad=True).exp().grad_fn)
+
+
 def test_a_gradient_that_arrives_with_others_has_its_own_picture() -> None:
     x = torch.tensor([1., -2.], requires_grad=True)
     document = viz.explore((x * x + 3 * x).sum()).document

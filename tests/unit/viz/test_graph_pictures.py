@@ -150,6 +150,13 @@ def test_what_is_no_name_of_xml_is_escaped() -> None:
     assert text == ["<a & b>", "[1]"]
 
 
+def test_signs_that_xml_does_not_have_are_written_as_in_python() -> None:
+    """A lone surrogate is in no file, and XML has no control characters."""
+    x = leaf(1)
+    (_, _, text), = [node for node in nodes(read(viz.svg(x.exp(), {"a\x00\x1b\ud800\n": x}))) if node[0] == "leaf"]
+    assert text == ["a\\x00\\x1b\\ud800\\n", "[1]"]
+
+
 def test_other_dtypes_and_outputs_are_said() -> None:
     x = torch.ones(2, dtype=torch.float64, requires_grad=True)
     kinds = {text[0]: text[1] for _, _, text in nodes(read(viz.svg([*x.split(1), x.exp()], {"x": x})))}

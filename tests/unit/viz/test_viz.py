@@ -231,6 +231,12 @@ def test_dot_escapes_what_it_must() -> None:
         assert labels[1] == f"{name}\n[1]"
 
 
+def test_a_name_of_several_lines_is_one_line_of_the_tree() -> None:
+    x = leaf(1)
+    assert viz.tree(x.exp(), {"two\nlines\x00": x}) == "ExpBackward0 [1]\n└─ two\\nlines\\x00 [1]"
+    assert "two\\nlines\\\\x00" in viz.dot(x.exp(), {"two\nlines\x00": x})
+
+
 def test_pictures_are_reached_from_the_package() -> None:
     assert torch.viz is viz
     assert viz.__all__ == ["Picture", "dot", "explore", "graph", "progress", "recording", "svg", "tree"]

@@ -157,7 +157,7 @@ def bincount(x: Array, weights: Array | None, minlength: int) -> Any:
         return np.bincount(x.astype(I64, copy=False), minlength=minlength).astype(I64, copy=False)
     if weights.shape != x.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")
-    counts = np.bincount(x.astype(I64, copy=False), weights, minlength)
+    counts = np.bincount(x.astype(I64, copy=False), weights.astype(np.float64, copy=False), minlength)
     return counts.astype(F32) if weights.dtype == F32 else counts
 
 

@@ -67,6 +67,16 @@ class SparseLike(OtherArray):
         """The number of bytes of an element."""
         return int(self.values.dtype.itemsize)
 
+    @property
+    def parts(self) -> tuple[Array, ...]:
+        """The NumPy arrays that the array holds: the indices, and then the values."""
+        raise NotImplementedError
+
+    @property
+    def nbytes(self) -> int:
+        """The number of bytes of what is stored."""
+        return sum([part.nbytes for part in self.parts])
+
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
         kind = self.backend.removesuffix("CPU")
         raise TypeError(f"can't convert {kind} layout tensor to numpy. Use Tensor.to_dense() first.")
@@ -138,6 +148,10 @@ class Coo(SparseLike):
         """The number of stored elements."""
         return int(self.values.shape[0])
 
+    @property
+    def parts(self) -> tuple[Array, ...]:
+        return self.indices, self.values
+
     def with_values(self, values: Array) -> Coo:
         """An array with the same indices and other values."""
         shape = (*self.shape[:self.indices.shape[0]], *values.shape[1:])
@@ -149,8 +163,8 @@ class Coo(SparseLike):
             other.indices, other.values, other.shape, other.coalesced, other.rounds)
 
     def kept(self) -> Coo:
-        """An array with the same indices and values."""
-        return Coo(self.indices, self.values, self.shape, self.coalesced, self.rounds)
+        """An array with the same indices and values. Values that do not lie row by row are copied: they may be one."""
+        return Coo(self.indices, np.ascontiguousarray(self.values), self.shape, self.coalesced, self.rounds)
 
     def added(self, other: Any) -> Any:
         """The array itself with a sparse array added, or the dense sum with a dense one."""
@@ -177,6 +191,10 @@ class Compressed(SparseLike):
     def nnz(self) -> int:
         """The number of stored elements, of one matrix of a stack."""
         return int(self.plain.shape[-1])
+
+    @property
+    def parts(self) -> tuple[Array, ...]:
+        return self.compressed, self.plain, self.values
 
     def with_values(self, values: Array) -> Self:
         """An array with the same indices and other values."""

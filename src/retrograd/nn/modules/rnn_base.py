@@ -7,6 +7,7 @@ from typing import Any
 
 from ...foundations.errors import noted, warn
 from ...tensors.functions.creation.creation import zeros
+from ...tensors.recording.overriding import local as overriding
 from ...tensors.tensor import Tensor
 from ..functional.recurrent import gru, lstm, rnn_relu, rnn_tanh
 from ..utils.rnn import PackedSequence
@@ -63,9 +64,12 @@ class Recurrent(Module):
     _input_text = "{}: Expected input to be 2D or 3D, got {}D instead"
 
     def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
-        """Raise ValueError if the input has another dtype than the weights, RuntimeError if its size is wrong."""
+        """Raise ValueError if the input has another dtype than the weights, RuntimeError if its size is wrong.
+
+        Autocast casts both.
+        """
         dtype = self._flat_weights[0].dtype
-        if input.dtype != dtype:
+        if input.dtype != dtype and overriding.thread.casting is None:
             raise ValueError(f"RNN input dtype ({input.dtype}) does not match weight dtype ({dtype}). Convert input: "
                              f"input.to({dtype}), or convert model: model.to({input.dtype})")
         expected = 3 if batch_sizes is None else 2

@@ -42,7 +42,7 @@ stable_sort = operator("sort", kernels.sort, layout="kept", node=1, **PAIR, x=re
 topk = operator("topk", kernels.topk, **PAIR, x=reordered)
 nonzero = operator("nonzero", kernels.nonzero, layout="kept", tensors=1)
 nonzero_columns = operator("nonzero", kernels.nonzero_columns, layout="kept", tensors=1, outputs="*")
-bincount = operator("bincount", kernels.bincount, tensors=2)
+bincount = operator("bincount", kernels.bincount, tensors=2, any_type=True)
 
 # The unique elements, which PyTorch records and refuses to differentiate; and tests of membership
 

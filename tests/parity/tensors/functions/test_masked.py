@@ -19,6 +19,8 @@ _SAME_SHAPE = ["cumsum", "cumprod", "softmax", "log_softmax", "softmin", "normal
 
 def _call(torch: Any, name: str, data: Any, mask: Any, dtype: str, dim: Any, **options: Any) -> Any:
     x = torch.tensor(data, dtype=getattr(torch, dtype), requires_grad=dtype.startswith("float"))
+    if "cast" in options:
+        options["dtype"] = getattr(torch, options.pop("cast"))
     given = (2.0, dim) if name == "normalize" else (2.0, dim) if name == "norm" else (dim,)
     out = getattr(torch.masked, name)(x, *given, mask=None if mask is None else torch.tensor(mask), **options)
     if x.requires_grad and out.requires_grad:
@@ -29,7 +31,7 @@ def _call(torch: Any, name: str, data: Any, mask: Any, dtype: str, dim: Any, **o
 
 
 def _compare(name: str, mask: Any, dtype: str, dim: Any, **options: Any) -> None:
-    data = [[int(v) for v in row] for row in _X] if dtype.startswith("int") else _X
+    data = [[int(v) for v in row] for row in _X] if dtype.startswith(("int", "bool")) else _X
     try:
         expected = _call(pytorch, name, data, mask, dtype, dim, **options)
     except Exception as error:
@@ -71,3 +73,12 @@ def test_logaddexp() -> None:
         x, m = torch.tensor(_X), torch.tensor(_MASKS[1])
         results.append(torch.masked.logaddexp(x, x.flip(0), input_mask=m, other_mask=~m).tolist())
     assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("mask", _MASKS)
+@pytest.mark.parametrize("name", [*_REDUCTIONS, *_SAME_SHAPE])
+def test_another_dtype_for_the_result(name: str, mask: Any) -> None:
+    """The results are cast. What is left out is chosen by the dtype of the input."""
+    for dtype in ("int16", "int32", "bool", "float32"):
+        _compare(name, mask, dtype, 1, cast="float64")
+        _compare(name, mask, dtype, 1)

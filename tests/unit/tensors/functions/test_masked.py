@@ -49,7 +49,21 @@ def test_errors() -> None:
     x = torch.tensor(_X)
     with pytest.raises(ValueError, match="Could not infer output dtype"):
         torch.masked.mean(x.long())
-    with pytest.raises(ValueError, match="_input_mask expected broadcastable mask"):
+    with pytest.raises(IndexError, match="_input_mask expected broadcastable mask"):
         torch.masked.sum(x[0], mask=torch.tensor(_MASK))
+    with pytest.raises(AssertionError, match="Only one of unbiased and correction may be given"):
+        torch.masked.var(x, 0, True, correction=1)
+    with pytest.raises(NotImplementedError, match=r"identity of amax on torch\.bool input"):
+        torch.masked.amax(x > 0, mask=torch.tensor(_MASK))
+
+
+def test_what_is_left_out_is_chosen_by_the_type_of_the_input() -> None:
+    """The result is cast after it is computed. Running sums keep the type."""
+    x, nothing = torch.tensor([1, 2], dtype=torch.int16), torch.tensor([False, False])
+    assert torch.masked.amax(x, dtype=torch.float64, mask=nothing).item() == -2**15
+    assert torch.masked.softmax(x, 0, dtype=torch.float64, mask=nothing).tolist() == [0.5, 0.5]
+    assert torch.masked.cumsum(x, 0).dtype is torch.int16
+    assert torch.masked.median(torch.ones(2), 0, dtype=torch.float64).dtype is torch.float32
+    assert torch.masked.norm(torch.ones(2), -1, mask=torch.tensor([True, False])).item() == 0
     with pytest.raises(AttributeError, match="MaskedTensor"):
         torch.masked.MaskedTensor  # noqa: B018

@@ -290,6 +290,7 @@ def test_counting() -> None:
     assert [t.tolist() for t in x.nonzero(as_tuple=True)] == [[0, 1], [1, 0]]
     assert x.count_nonzero(0).tolist() == [1, 1]
     assert torch.tensor([1, 1, 3]).bincount().tolist() == [0, 2, 0, 1]
+    assert torch.tensor([1, 1, 3]).bincount(torch.tensor([1.0, 0.5, 1e-3]).bfloat16()).dtype is torch.float64
     assert [t.tolist() for t in torch.unique(torch.tensor([3, 1, 3]), return_inverse=True, return_counts=True)] == [
         [1, 3], [1, 0, 1], [1, 2]]
     assert [t.tolist() for t in torch.unique_consecutive(torch.tensor([1, 1, 2, 1]), return_counts=True)] == [

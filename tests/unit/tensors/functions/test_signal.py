@@ -37,3 +37,10 @@ def test_wrong_lengths_and_dtypes_are_refused() -> None:
         windows.cosine(3, dtype=torch.int64)
     with pytest.raises(ValueError, match="Center must be None for symmetric windows"):
         windows.exponential(3, center=1)
+
+
+def test_a_window_of_one_point_is_computed() -> None:
+    """The point need not be the middle of the window."""
+    torch.testing.assert_close(windows.exponential(1, center=1, sym=False), torch.tensor([0.3678794]))
+    assert windows.gaussian(1, std=float("nan")).isnan().all()
+    assert windows.cosine(1, sym=False, requires_grad=True).grad_fn.name() == "SinBackward0"
