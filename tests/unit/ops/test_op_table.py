@@ -276,7 +276,7 @@ def test_derivatives(case: Case) -> None:
 
 def test_the_table_reaches_every_operator() -> None:
     # Two operators lay out memory anew: for a gradient that a leaf gets, and for the results of transforms.
-    # PyTorch refuses the copy of `view_as_complex` if its input requires grad, so no entry can call it. The operators of
+    # PyTorch refuses the copy of `view_as_complex` if its input requires grad, so no entry can call it. Operators of
     # `IN_HALF` compute for others, which are recorded.
     missing = {op for op in stated_ops() if op.steps and op.node_name != "ViewAsComplexBackward0_copy"} - {
         basic.copy, basic.copy_into, *IN_HALF.values()}
