@@ -173,7 +173,7 @@ def contains(self: TensorBase, element: Any) -> bool:
     if not isinstance(element, (TensorBase, Number)):
         raise RuntimeError("Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
                            f"{type(element)}.")
-    return bool((self == element).any())
+    return bool((self == element).any().item())
 
 
 @public(name="__reversed__")
