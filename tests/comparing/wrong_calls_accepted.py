@@ -91,11 +91,11 @@ ACCEPTED: dict[str, tuple[int, Callable[[Ends], bool]]] = {
     "Kernels look for several faults of one call in another order, and name themselves": (
         215, lambda e: e.refused and e.types[0] == e.types[1] != "TypeError"),
     "PyTorch's Python functions hand wrong arguments to a function of C++, which names their types": (
-        121, lambda e: e.refused and e.types[0] == "TypeError" and e.name not in _TABLED),
+        119, lambda e: e.refused and e.types[0] == "TypeError" and e.name not in _TABLED),
     "An int given as `out` counts as an out of that dtype in some of PyTorch's functions": (
         17, lambda e: e.call.endswith("out=1)") and (e.refused or e.theirs.startswith("ok torch.int64 of"))),
     "Python refuses to compare complex numbers; here a complex option beside real tensors is sometimes cut": (
-        22, lambda e: not e.theirs.startswith("ok") and "1j" in e.call),
+        13, lambda e: not e.theirs.startswith("ok") and "1j" in e.call),
     "A flag may be anything that is true or false; None for a dim, all dims": (
         261, lambda e: e.taken and e.types[0] == "TypeError"),
     "One function is the method too, of which sizes are given one by one": (

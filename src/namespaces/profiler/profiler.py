@@ -98,6 +98,9 @@ def tensorboard_trace_handler(dir_name: str, worker_name: str | None = None, use
     return handler
 
 
+_DEVICES = (ProfilerActivity.CUDA, ProfilerActivity.XPU, ProfilerActivity.HPU)
+
+
 class ExecutionTraceObserver:
     """PyTorch writes what ran to a file, for a replay. To register such a file raises RuntimeError here."""
 
@@ -122,7 +125,7 @@ class _KinetoProfile:
         self.custom_trace_id_callback = custom_trace_id_callback
         self.post_processing_timeout_s = post_processing_timeout_s
         self.profiler: autograd_profiler.profile | None = None
-        self.use_device: str | None = None
+        self.use_device = next((each.name.lower() for each in _DEVICES if each in self.activities), None)
         self.preset_metadata: dict[str, str] = {}
         self._trace_metadata: dict[str, str] = {}
         self._past: list[Any] = []
@@ -141,8 +144,6 @@ class _KinetoProfile:
 
         Raises AssertionError if the activities are those of other devices alone.
         """
-        if ProfilerActivity.CPU not in self.activities:
-            raise AssertionError("No activities specified for the profiler")
         if self.profiler is not None:
             if self.acc_events:
                 self._past = [*self.profiler.function_events]
@@ -150,6 +151,7 @@ class _KinetoProfile:
                 warn_once("Warning: Profiler clears events at the end of each cycle. Only events from the current "
                           "cycle will be reported. To keep events across cycles, set acc_events=True.")
         self.profiler = autograd_profiler.profile(
+            use_cpu=ProfilerActivity.CPU in self.activities, use_device=self.use_device,
             record_shapes=self.record_shapes, with_flops=self.with_flops, profile_memory=self.profile_memory,
             with_stack=self.with_stack, with_modules=self.with_modules, use_kineto=True,
             experimental_config=self.experimental_config, acc_events=self.acc_events,

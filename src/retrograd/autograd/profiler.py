@@ -35,6 +35,9 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = missing(__name__, __all__)
 
 
+_OTHER_DEVICES = ("cuda", "xpu", "hpu")                        # which PyTorch knows, and which are not here
+
+
 class profile:
     """Watch what this thread computes while the block runs.
 
@@ -66,14 +69,17 @@ class profile:
         if use_cuda:
             warn("The attribute `use_cuda` will be deprecated soon, please use ``use_device = 'cuda'`` "
                  "instead.", FutureWarning)
-        if use_cuda or use_device == "cuda":
-            warn("CUDA is not available, disabling CUDA profiling", UserWarning)
-        elif use_device is not None:
-            warn(f"The {use_device} is not a valid device option.", UserWarning)
         if not use_cpu and not use_kineto:
             raise noted(
                 AssertionError("Device-only events supported only with Kineto (use_kineto=True)"),
                 because="there is no device but the CPU")
+        device = "cuda" if use_cuda else use_device
+        if device in _OTHER_DEVICES:
+            warn(f"{device.upper()} is not available, disabling {device.upper()} profiling", UserWarning)
+        elif device is not None:
+            warn(f"The {device} is not a valid device option.", UserWarning)
+        if not use_cpu:
+            raise AssertionError("No activities specified for the profiler")
         self.use_cuda, self.use_device, self.record_shapes = False, None, record_shapes
         self.with_flops, self.profile_memory, self.with_stack = with_flops, profile_memory, with_stack
         self.with_modules, self.acc_events = with_modules, acc_events

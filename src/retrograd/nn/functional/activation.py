@@ -112,23 +112,23 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     return (hardtanh_ if inplace else _within)(input, min_val, max_val)
 
 
-def _within(input: Tensor, min_val: Any, max_val: Any, call: Callable[..., Any] = _hardtanh) -> Any:
-    """`hardtanh` without the comparison of its limits."""
-    max_val, min_val = number("hardtanh", "max_val", 3, max_val), number("hardtanh", "min_val", 2, min_val)
-    kind = letter(array_of("hardtanh", input).dtype)
+def _within(input: Tensor, min_val: Any, max_val: Any, name: str = "hardtanh") -> Any:
+    """`hardtanh` or `hardtanh_` without the comparison of the limits."""
+    max_val, min_val = number(name, "max_val", 3, max_val), number(name, "min_val", 2, min_val)
+    kind = letter(array_of(name, input).dtype)
     if kind in "iu":
         min_val, max_val = converted(min_val, I64), converted(max_val, I64)
         if kind == "u" and (min_val < 0 or max_val < 0):
             raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     elif kind == "f":
         min_val, max_val = converted(min_val, F64), converted(max_val, F64)
-    return call(input, min_val, max_val)
+    return (_hardtanh if name == "hardtanh" else _hardtanh_)(input, min_val, max_val)
 
 
 @public()
 def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     """`hardtanh`, written into the input's memory. A `min_val` greater than `max_val` raises no error here."""
-    return _within(input, min_val, max_val, _hardtanh_)
+    return _within(input, min_val, max_val, "hardtanh_")
 
 
 @public()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import C_NAMES, F32, F64, category, dtype as torch_dtype, is_half, letter, result_dtype
+from ....foundations.dtypes import C_NAMES, F16, F32, F64, category, dtype as torch_dtype, is_half, letter, result_dtype
 from ....foundations.errors import noted, warn_once
 from ....foundations.scalars import COMMON, check_convertible, check_double, filling
 from ....ops.basic import cast
@@ -25,7 +25,7 @@ from ...recording.out_rules import CONSTANT, ELEMENTWISE, FOUND, UNASKED, UNDERI
 from ...recording.public import methods, public, renamed
 from ...recording.public_facts import facts_of
 from ...recording.twins import Call, Function, both, twins
-from ...state.base import TensorBase, plain
+from ...state.base import TensorBase, plain, with_edge
 from ...state.inside import refuse_samples
 from .arithmetic import NUMBER, invalid
 from .elementary import between_tensors, twins_of_tensors
@@ -321,6 +321,10 @@ def _same_type(*values: Any) -> list[Any]:
 
 def _converted(value: Any, dtype: np.dtype[Any]) -> Any:
     """A number as a 0-d constant. PyTorch makes a tensor of one element of it."""
+    if dtype is F16:                                         # beside which `scalar` makes a float32
+        array = np.array(filling(value, dtype, 1), F16)
+        array.flags.writeable = False
+        return with_edge(array, None)
     if is_half(dtype):
         return scalar(filling(value, dtype, 1), dtype)
     check_convertible(value, dtype)
