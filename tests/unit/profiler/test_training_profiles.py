@@ -66,7 +66,8 @@ def test_a_profile_before_it_has_begun() -> None:
         prof.stop()
     with pytest.raises(AssertionError, match="No valid profiler activities found"):
         profile(activities=[])
-    with pytest.raises(AssertionError, match="No activities specified for the profiler"):
+    with pytest.raises(AssertionError, match="No activities specified for the profiler"), pytest.warns(
+            UserWarning, match="CUDA is not available, disabling CUDA profiling"):
         profile(activities=[ProfilerActivity.CUDA]).start()
     with pytest.raises(ValueError, match=r"Activity ProfilerActivity\.CPU specified more than once"):
         profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CPU])
