@@ -182,10 +182,11 @@ class TestGradScaler:
         table, z = torch.nn.Embedding(3, 2, sparse=True), torch.ones(1, dtype=torch.complex64, requires_grad=True)
         scaler = torch.GradScaler("cpu", init_scale=4.0)
         scaler.scale(table(torch.tensor([0, 0, 2])).sum() + z.abs().sum()).backward()
-        scaler.unscale_(torch.optim.SGD(table.parameters()))
+        optimizer, other = torch.optim.SGD(table.parameters()), torch.optim.SGD([z])
+        scaler.unscale_(optimizer)
         assert table.weight.grad.to_dense().tolist() == [[2.0, 2.0], [0.0, 0.0], [1.0, 1.0]]
         with pytest.raises(NotImplementedError, match="_unscale_cpu\" not implemented for 'ComplexFloat'$"):
-            scaler.unscale_(torch.optim.SGD([z]))
+            scaler.unscale_(other)
 
     def test_half_precision_gradients(self) -> None:
         w = torch.ones(2, dtype=torch.float16, requires_grad=True)
