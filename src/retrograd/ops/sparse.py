@@ -275,7 +275,7 @@ for _op, _kernel in _ZERO_PRESERVING.items():
 _BY_COORDINATES: dict[Any, Callable[..., Any]] = {
     arithmetic.add: kernels.add, arithmetic.sub: kernels.subtract, arithmetic.mul: kernels.multiply,
     arithmetic.div: kernels.divide, matrix.mm: products.mm, matrix.mv: products.mv, matrix.addmm: products.addmm,
-    sum_all: reductions.sum_all, sum_dim: reductions.sum_dims,
+    sum_all: reductions.sum_all, sum_dim: reductions.sum_wide,
 }
 Coo.kernels.update(_BY_COORDINATES)
 Coo.kernels.update({
@@ -302,7 +302,7 @@ Blocks.kernels.update({
     to_dense_unmasked: blocks.to_dense, t: blocks.t, transpose: blocks.t, masked_once: blocks.masked,
     masked: blocks.masked, placed_at: placed_at.kernel, coo_of_compressed: blocks.to_coo, matrix.mm: blocks.mm,
     matrix.mv: blocks.mm, matrix.addmm: blocks.addmm, sparse_addmm: blocks.addmm, arithmetic.add: blocks.add,
-    arithmetic.mul: blocks.scaled, taken_at: taken_at.kernel, sum_all: lambda x, *options: np.asarray(x.values.sum()),
+    arithmetic.mul: blocks.scaled, taken_at: taken_at.kernel, sum_all: reductions.sum_all,
 })
 # A ufunc of NumPy stands for the operator whose kernel it is.
 for _kernels, _layouts in ((Coo.kernels, "COO"), (Compressed.kernels, "CSR and CSC"), (Blocks.kernels, "BSR and BSC")):

@@ -43,6 +43,16 @@ attempt(lambda: torch.sparse_bsr_tensor([0, 1, 2], [1, 0], w).to_dense().sum().b
 }
 
 PROGRAMS |= {
+    "sums of narrow numbers": """
+for dtype in (torch.bfloat16, torch.float16, torch.int8, torch.uint8, torch.bool):
+    x = torch.full((40, 30), 3.).to(dtype)
+    for s in (x.to_sparse(), x.to_sparse(1)) if dtype.is_floating_point else (x.to_sparse(),):
+        for total in (s.sum(), s.sum(0), s.sum((0, 1)), torch.sparse.sum(s), torch.sparse.sum(s, 0),
+                      torch.sparse.sum(s, (0, 1)), torch.sparse.sum(s, 1), s.sum(0, keepdim=True)):
+            total = total.to_dense() if total.is_sparse else total
+            print(total.dtype, total.shape, total.flatten()[0].item())
+    print(x.to_sparse_csr().sum())
+""",
     "numbers that do not fit": """
 WRITES = (lambda s: s.mul_(2.5), lambda s: s.mul_(2), lambda s: s.sqrt_(), lambda s: s.div_(2),
           lambda s: s.div_(T(2)), lambda s: s.add_(eye.to_sparse()), lambda s: s.neg_(),

@@ -6,27 +6,42 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import Array
-from .arrays import Coo
+from ...foundations.dtypes import F32, I64, NARROW, Array
+from ..sums import sum_dim
+from .arrays import Coo, SparseLike
 from .coordinates import coalesce, keys
 
 
-def sum_all(a: Coo, dtype: Any = None) -> Array:
+def sum_all(a: SparseLike, dtype: Any = None) -> Array:
     """The sum of all elements. Ints are summed in 64 bits, unless `dtype` is given."""
-    dtype = dtype or (np.int64 if a.dtype.kind in "biu" else a.dtype)
-    return np.asarray(a.values.sum(dtype=dtype))
+    return _sums(a.values, tuple(range(a.values.ndim)), False, dtype)
+
+
+def _sums(values: Array, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Array:
+    """The sums over axes of the stored elements, as of an array without holes. Narrow floats are added in float32."""
+    if dtype is None and values.dtype in NARROW:
+        return np.asarray(sum_dim(values.astype(F32), axes, keepdim, None)).astype(values.dtype)
+    return np.asarray(sum_dim(values, axes, keepdim, dtype))
+
+
+def sum_wide(a: Coo, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
+    """`sum_dims`, of ints in 64 bits, unless `dtype` is given."""
+    return sum_dims(a, axes, keepdim, I64 if dtype is None and a.dtype.kind in "biu" else dtype)
 
 
 def sum_dims(a: Coo, axes: tuple[int, ...], keepdim: bool = False, dtype: Any = None) -> Any:
-    """The sum over dimensions. It is dense if no sparse dimension is left."""
+    """The sum over dimensions. It is dense if no sparse dimension is left.
+
+    Ints keep their dtype if sparse dimensions are summed and others are left, and are summed in 64 bits otherwise.
+    """
     sparse_dim = a.indices.shape[0]
     axes = tuple(sorted({axis % a.ndim for axis in axes})) or tuple(range(a.ndim))
     dense = tuple(axis - sparse_dim + 1 for axis in axes if axis >= sparse_dim)
     values = a.values if dtype is None else a.values.astype(dtype)
-    values = np.add.reduce(values, axis=dense, dtype=values.dtype, keepdims=keepdim, out=...) if dense else values
+    values = _sums(values, dense, keepdim, dtype) if dense else values
     kept = [axis for axis in range(sparse_dim) if axis not in axes]
     if not kept and not keepdim:
-        return np.asarray(values.sum(axis=0, dtype=values.dtype))
+        return _sums(values, (0,), False, dtype)
     indices = a.indices.copy() if keepdim else a.indices[kept]
     shape = [size for axis, size in enumerate(a.shape) if axis not in axes]
     if keepdim:
