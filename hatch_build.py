@@ -5,7 +5,8 @@ names the public address of the project's files, the links of the long descripti
 project links. While the address is empty, the long description is the README as it stands.
 
 The extras are those of `[tool.retrograd.extras]`. The extra `test` has all packages that this interpreter can have.
-Some have no wheel for a free-threaded interpreter, and no environment marker tells such an interpreter from another.
+Some have no wheel for a free-threaded interpreter, or only older releases have one. No environment marker tells such an
+interpreter from another.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ def absolute(text: str, address: str) -> str:
     return re.sub(r"(\]\()(?!#|[a-z]+:)", rf"\g<1>{address.rstrip('/')}/", text)
 
 
-def available(extras: dict[str, list[str]], lacking: list[str]) -> dict[str, list[str]]:
-    """The extras, of which `test` is without those that are `lacking`.
+def available(extras: dict[str, list[str]], lacking: list[str], capped: list[str]) -> dict[str, list[str]]:
+    """The extras. The extra `test` is without the extras that are `lacking`, and has the `capped` requirements, too.
 
-    >>> available({"a": ["x"], "test": ["retrograd[a]", "pytest"]}, ["a"])
-    {'a': ['x'], 'test': ['pytest']}
+    >>> available({"a": ["x"], "test": ["retrograd[a]", "pytest"]}, ["a"], ["pytest<9"])
+    {'a': ['x'], 'test': ['pytest', 'pytest<9']}
     """
     left_out = {f"retrograd[{extra}]" for extra in lacking}
-    return extras | {"test": [each for each in extras["test"] if each not in left_out]}
+    return extras | {"test": [each for each in extras["test"] if each not in left_out] + capped}
 
 
 class CustomMetadataHook(MetadataHookInterface):
@@ -48,9 +49,11 @@ class CustomMetadataHook(MetadataHookInterface):
         with (root / "pyproject.toml").open("rb") as file:
             said = tomllib.load(file)["tool"]["retrograd"]
         address = said["address"]
-        lacking = said["no-wheels-without-the-gil"] if sysconfig.get_config_var("Py_GIL_DISABLED") else {}
         version = f"{sys.version_info.major}.{sys.version_info.minor}"
-        metadata["optional-dependencies"] = available(said["extras"], lacking.get(version, []))
+        free = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+        lacking, capped = [
+            said[f"{which}-wheels-without-the-gil"].get(version, []) if free else [] for which in ("no", "last")]
+        metadata["optional-dependencies"] = available(said["extras"], lacking, capped)
         text = (root / "README.md").read_text(encoding="utf-8")
         metadata["readme"] = {"content-type": "text/markdown", "text": absolute(text, address) if address else text}
         metadata["urls"] = {} if not address else {
