@@ -15,6 +15,8 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -104,10 +106,8 @@ class _Side:
         self.receiver: Connection
         self.receiver, sender = context.Pipe(duplex=False)
         self.process = context.Process(target=child, args=(sender, package, options))
-        # An interrupt is for this process, which ends the other. Its report would hide what was found.
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-        self.process.start()
-        signal.signal(signal.SIGINT, before)
+        with _holding_interrupts():
+            self.process.start()
         sender.close()
 
     def fill(self, count: int) -> None:
@@ -145,6 +145,29 @@ class _Side:
             self.process.terminate()
         self.process.join()
         self.receiver.close()
+
+
+@contextmanager
+def _holding_interrupts() -> Iterator[None]:
+    """A context in which an interrupt waits. A process that is started inside takes none until `child` ignores them.
+
+    An interrupt is for this process, which ends the others: the report of another would hide what was found. The mask
+    of signals is for the other process, and the handler for this one, in which another thread may take the signal.
+    """
+    came: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    masking = hasattr(signal, "pthread_sigmask")             # not in Windows
+    if masking:
+        resource_tracker.ensure_running()                    # if it were started inside, interrupts would pass
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        if masking:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+    if came:
+        signal.raise_signal(signal.SIGINT)
 
 
 def _compared(theirs: _Side, ours: _Side, tolerance: difference.Tolerance) -> int:

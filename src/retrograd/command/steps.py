@@ -10,6 +10,7 @@ import argparse
 import importlib
 import os
 import random
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -67,6 +68,9 @@ class End(NamedTuple):
 
 def child(connection: Connection, package: str, options: argparse.Namespace) -> None:
     """Run the program and send its steps, and at last its end. This is the first function of the process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)             # an interrupt is for the process that compares
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     if package == PYTORCH:
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, 1)

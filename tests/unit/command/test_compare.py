@@ -150,6 +150,19 @@ main(["compare", *{arguments}])
     assert (result.returncode, result.stdout, result.stderr) == (2, "", message)
 
 
+def test_an_interrupt_waits_until_a_process_has_started() -> None:
+    started = []
+
+    def start() -> None:
+        with compare._holding_interrupts():
+            signal.raise_signal(signal.SIGINT)
+            started.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        start()
+    assert started
+
+
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="two runs need PyTorch")
 @pytest.mark.skipif(os.name == "nt", reason="an interrupt of Windows reaches all processes of a console")
 def test_an_interrupt_ends_both_runs_without_a_report(tmp_path: Path) -> None:
