@@ -158,8 +158,12 @@ def test_an_interrupt_waits_until_a_process_has_started() -> None:
             signal.raise_signal(signal.SIGINT)
             started.append(True)
 
-    with pytest.raises(KeyboardInterrupt):
-        start()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)    # programs in the background ignore interrupts
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            start()
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert started
 
 
@@ -167,7 +171,9 @@ def test_an_interrupt_waits_until_a_process_has_started() -> None:
 @pytest.mark.skipif(os.name == "nt", reason="an interrupt of Windows reaches all processes of a console")
 def test_an_interrupt_ends_both_runs_without_a_report(tmp_path: Path) -> None:
     (tmp_path / "long.py").write_text("import torch, time\nprint('runs', flush=True)\ntime.sleep(300)")
-    with subprocess.Popen([sys.executable, "-m", "retrograd", "compare", "long.py"], cwd=tmp_path, text=True,
+    heard = ("import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+             "from retrograd.command.cli import main; main(sys.argv[1:])")
+    with subprocess.Popen([sys.executable, "-c", heard, "compare", "long.py"], cwd=tmp_path, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdout is not None
         assert process.stderr is not None
