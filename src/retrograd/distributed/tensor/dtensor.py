@@ -131,8 +131,7 @@ class DTensor(OtherArrayMethods, Tensor):
 
         `grad_placements` says how the gradients of the parts lie, if not as the parts do.
         """
-        given = None if grad_placements is None else checked_placements(self.device_mesh, grad_placements, self.ndim)
-        found: Tensor = _to_local(self, given)
+        found: Tensor = _to_local(self, grad_placements)
         return found
 
     def redistribute(self, device_mesh: DeviceMesh | None = None, placements: Sequence[Placement] | None = None, *,
@@ -155,9 +154,8 @@ class DTensor(OtherArrayMethods, Tensor):
 
     def full_tensor(self, *, grad_placements: Sequence[Placement] | None = None) -> Tensor:
         """The whole tensor, which each process of the mesh gets."""
-        given = None if grad_placements is None else checked_placements(self.device_mesh, grad_placements, self.ndim)
         whole = _redistributed(self, (Replicate(),) * self.device_mesh.ndim)
-        found: Tensor = _to_local(whole, given)
+        found: Tensor = _to_local(whole, grad_placements)
         return found
 
     # What it has as every tensor has it
@@ -301,8 +299,9 @@ def _from_local(x: Any, mesh: DeviceMesh, placements: tuple[Placement, ...], sha
 
 def _to_local(x: Any, grad_placements: Sequence[Placement] | None) -> Any:
     array = x._array
-    node = _recorded(_ToTorchTensorBackward, x, array.local.shape, array.mesh,
-                     tuple(grad_placements or _of_gradient(array.placements)), array.shape)
+    lie = (_of_gradient(array.placements) if grad_placements is None else
+           checked_placements(array.mesh, grad_placements, array.ndim))
+    node = _recorded(_ToTorchTensorBackward, x, array.local.shape, array.mesh, tuple(lie), array.shape)
     return with_edge(array.local, node)
 
 

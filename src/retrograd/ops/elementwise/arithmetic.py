@@ -120,13 +120,10 @@ pow_ = elementwise("pow", kernels.power, node=1, x=_by_base_tensor, y=_by_expone
 number_to_power = elementwise("pow", kernels.number_to_power, node=2, y=_by_exponent_of_number)
 
 # What computes the products and quotients of float16 with a number in float32.
-IN_HALF = {
-    mul: elementwise("mul", kernels.product_in_half, x=lambda g, y: g * y, y=lambda g, x: g * x),
-    div: elementwise("div", kernels.quotient_in_half, domain="float",
-                     x=lambda g, y: g / y, y=lambda g, x, y: -g * ((x / y) / y)),
-    **{op: elementwise("div", kernels.rounded_quotient_in_half, node=2, domain=op.domain, x=_flat_by_dividend,
-                       y=_flat_by_divisor) for op in (div_floor, div_trunc)},
-}
+IN_HALF = {op: Op(op.name, kernel, " ".join(op.arguments), op.rules, kind=op.kind, domain=op.domain, node=op.node_name,
+                  complex=op.complex, tensors=op.arity) for op, kernel in (
+    (mul, kernels.product_in_half), (div, kernels.quotient_in_half),
+    (div_floor, kernels.rounded_quotient_in_half), (div_trunc, kernels.rounded_quotient_in_half))}
 
 # Called with a tensor, these ufuncs mean the ops whose kernels are not the ufuncs themselves.
 Op.by_kernel.update({np.floor_divide: floor_divide, np.remainder: remainder, np.fmod: fmod, np.power: pow_,
