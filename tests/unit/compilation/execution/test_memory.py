@@ -8,6 +8,7 @@ import sys
 import tracemalloc
 import weakref
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -59,15 +60,18 @@ def calls(x: Any) -> Any:
 
 @pytest.mark.parametrize("function", [chain, calls])
 def test_no_call_takes_more_than_the_program_itself(function: Any, backend: str) -> None:
+    # The thread that makes machine code for eager calls may work for an earlier test meanwhile: the least of three.
     x = torch.rand(400, SIZE // 400)
     function(x)
     torch.compile(function, backend=backend)(x)            # imports the compiler
-    expected, compiled = peak(lambda: function(x)), torch.compile(function, backend=backend)
+    expected = min(peak(lambda: function(x)) for _ in range(3))
+    fresh = [torch.compile(function, backend=backend) for _ in range(3)]
     counted = getattr(sys, "_is_gil_enabled", lambda: True)()      # else Python frees some arrays later
     assert 2 * BYTES <= expected < (3.2 if counted else 4.2) * BYTES
-    traced = peak(lambda: compiled(x))
-    compiled(x)
-    later = peak(lambda: compiled(x))
+    traced = min(peak(partial(compiled, x)) for compiled in fresh)
+    for compiled in fresh:
+        compiled(x)
+    later = min(peak(partial(compiled, x)) for compiled in fresh)
     assert traced < expected + BYTES / 2
     assert later < expected + BYTES / 2
 
