@@ -143,6 +143,7 @@ def test_how_many_threads_there_are() -> None:
 
 
 AT_THE_END = """
+import builtins
 import retrograd as torch
 
 class Late:
@@ -152,8 +153,9 @@ class Late:
     def __del__(self, F=torch.nn.functional):
         print(F.conv2d(self.x, self.w)[0, 0, 0, 0].item())
 
-late = Late()
+builtins._ = late = Late()              # what Python lets go first, when no other thread runs and all modules are whole
 torch.nn.functional.conv2d(late.x, late.w)
+del late
 """
 
 
