@@ -45,6 +45,7 @@ def test_what_is_inside_is_not_kept(reentrant: bool) -> None:
 
 def held(function: Callable[[], Any]) -> int:
     """The bytes that are held after it has run, as long as its result is."""
+    torch.backends.native.wait()                            # no other thread makes machine code meanwhile
     tracemalloc.start()
     try:
         result = function()
