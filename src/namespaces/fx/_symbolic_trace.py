@@ -5,11 +5,12 @@ from __future__ import annotations
 import builtins
 import inspect
 import math
-import operator
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import wraps
+from itertools import count
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -22,17 +23,21 @@ from ..nn.modules.module import Module
 from ..nn.modules.module.members import Member
 from ..nn.parameter import Parameter
 from ..tensors.tensor import Tensor
-from .graph import Graph
+from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
+from .graph import Graph, _PyTreeCodeGen, _PyTreeInfo
 from .graph_module import GraphModule
-from .node import map_aggregate
+from .nested_arguments import PH, PHBase, PHWithMeta, transfer_attributes
+from .node import base_types, map_aggregate
 from .proxy import ParameterProxy, Proxy, TracerBase
 
-__all__ = ["Tracer", "is_fx_symbolic_tracing", "is_fx_tracing", "symbolic_trace", "wrap"]
+__all__ = ["PH", "PHBase", "PHWithMeta", "ProxyableClassMeta", "Tracer", "is_fx_symbolic_tracing", "is_fx_tracing",
+           "symbolic_trace", "wrap"]
 if not TYPE_CHECKING:
     __getattr__, __dir__ = missing(__name__, __all__)
 
 _WRAPPED: dict[tuple[int, str], dict[str, Any]] = {}          # the globals of modules that named functions for `wrap`
 _RUNNING: list[TracerBase] = []
+_PROXYABLE: list[type] = []                                    # the classes whose objects a traced program may make
 
 
 def wrap(fn_or_name: Any) -> Any:
@@ -93,6 +98,40 @@ def _by_name(names: tuple[str, ...], values: dict[str, Any] | tuple[Any, ...]) -
     return dict(zip(names, values, strict=True))
 
 
+def _taking_one_by_one(function: Any, count: int) -> FunctionType:
+    """A function that takes `count` arguments by position: `*args` and `**kwargs` are one value each."""
+    plain = inspect.unwrap(function)
+    flags = plain.__code__.co_flags & ~(inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    code = plain.__code__.replace(co_flags=flags, co_argcount=count, co_kwonlyargcount=0, co_posonlyargcount=0)
+    return FunctionType(code, plain.__globals__, plain.__name__, closure=plain.__closure__)
+
+
+class ProxyableClassMeta(type):
+    """The metaclass of a class whose objects a traced program may make from values of the trace.
+
+    >>> import retrograd as torch
+    >>> class Pair(metaclass=torch.fx.ProxyableClassMeta):
+    ...     def __init__(self, left, right):
+    ...         self.left, self.right = left, right
+    >>> traced = torch.fx.symbolic_trace(lambda x: Pair(x, x + 1))
+    >>> [node.op for node in traced.graph.nodes]
+    ['placeholder', 'call_function', 'call_function', 'output']
+    >>> traced(torch.tensor(1.0)).right
+    tensor(2.)
+    """
+
+    def __init__(cls, name: str, bases: tuple[type, ...], attrs: dict[str, Any]) -> None:
+        _PROXYABLE.append(cls)
+        super().__init__(name, bases, attrs)
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        """A new object, or the value of the trace that stands for one."""
+        proxy = _first_proxy((args, kwargs)) if is_fx_tracing() else None
+        if proxy is None:
+            return super().__call__(*args, **kwargs)
+        return proxy.tracer.create_proxy("call_function", cls, args, kwargs)
+
+
 class Tracer(TracerBase):
     """Traces a module or a function. A derived class may say which modules are not looked into (`is_leaf_module`)."""
 
@@ -101,7 +140,8 @@ class Tracer(TracerBase):
         self._autowrap_modules, self._autowrap_functions = autowrap_modules, autowrap_functions
         self.param_shapes_constant = param_shapes_constant
         self.tensor_attrs: dict[int, tuple[str, Any]] = {}
-        self._constants, self._of_the_package = 0, False
+        self._numbers: dict[str, int] = defaultdict(int)       # by prefix: where the search for a free name begins
+        self._of_the_package = False
 
     def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
         """Whether calls of a module are nodes. By default those of torch.nn are, but for Sequential."""
@@ -139,17 +179,26 @@ class Tracer(TracerBase):
             for name, module in self.root.named_modules():
                 if module is a:
                     return self.create_node("get_attr", name, (), {})
+        if type(a) in _PROXYABLE:
+            name = self.get_fresh_qualname(f"_{type(a).__name__}_constant_")
+            setattr(self.root, name, a)
+            return self.create_node("get_attr", name, (), {})
         return super().create_arg(a)
 
     def _constant(self, a: Tensor) -> str:
         """The attribute of the root that holds a tensor."""
         if id(a) not in self.tensor_attrs:
-            while hasattr(self.root, f"_tensor_constant{self._constants}"):
-                self._constants += 1
-            name = f"_tensor_constant{self._constants}"
+            name = self.get_fresh_qualname("_tensor_constant")
             setattr(self.root, name, a)
             self.tensor_attrs[id(a)] = (name, a)
         return self.tensor_attrs[id(a)][0]
+
+    def get_fresh_qualname(self, prefix: str) -> str:
+        """The first name that begins with `prefix`, ends with a number, and is no attribute of the root."""
+        numbers = count() if not hasattr(self.root, f"{prefix}0") else count(self._numbers[prefix])
+        name, self._numbers[prefix] = next((f"{prefix}{i}", i + 1) for i in numbers
+                                           if not hasattr(self.root, f"{prefix}{i}"))
+        return name
 
     def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Any]) -> Any:
         """What an attribute of a module means: a value of the trace, for a parameter."""
@@ -169,39 +218,72 @@ class Tracer(TracerBase):
 
     def create_args_for_root(self, root_fn: Any, is_module: bool,
                              concrete_args: dict[str, Any] | tuple[Any, ...] | None = None) -> Any:
-        """The function, changed to take `*args` as one value, and the proxies that it is called with."""
+        """The function, changed to take `*args` as one value, and the proxies that it is called with.
+
+        If an argument is a container, the function takes the leaves of all arguments.
+        """
         code = inspect.unwrap(root_fn).__code__
-        count = code.co_argcount + code.co_kwonlyargcount
+        total = code.co_argcount + code.co_kwonlyargcount
         args: list[Any] = [self.root] if is_module else []
-        parameters = inspect.signature(inspect.unwrap(root_fn)).parameters
-        names = code.co_varnames[len(args):count]
-        concrete = _by_name(names, concrete_args or {})
-        for name in names:
-            if name in concrete:
-                self._fixed(f"{name}_1", parameters[name], concrete[name])
-            args.append(concrete[name] if name in concrete else self._placeholder(name, parameters[name]))
         kinds = (("*", inspect.CO_VARARGS), ("**", inspect.CO_VARKEYWORDS))
         stars = [star for star, flag in kinds if code.co_flags & flag]
-        for star, name in zip(stars, code.co_varnames[count:], strict=False):
-            args.append(self._placeholder(f"{star}{name}", parameters[name]))
-        if not stars and not code.co_kwonlyargcount:
-            return root_fn, args
-        flags = code.co_flags & ~(inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
-        total = count + len(stars)
-        changed = code.replace(co_flags=flags, co_argcount=total, co_kwonlyargcount=0, co_posonlyargcount=0)
-        function = inspect.unwrap(root_fn)
-        return FunctionType(changed, function.__globals__, function.__name__, closure=function.__closure__), args
+        if isinstance(concrete_args, tuple) and concrete_args and stars and total == 1:
+            return root_fn, [*args, *[self._marked(f"input_{i}", mark) for i, mark in enumerate(concrete_args)]]
+        parameters = inspect.signature(inspect.unwrap(root_fn)).parameters
+        names = code.co_varnames[len(args):total]
+        concrete = _by_name(names, concrete_args or {})
+        args += [self._given(parameters[name], concrete[name]) if name in concrete
+                 else self._placeholder(name, parameters[name]) for name in names]
+        args += [self._placeholder(f"{star}{name}", parameters[name])
+                 for star, name in zip(stars, code.co_varnames[total:], strict=False)]
+        called = _taking_one_by_one(root_fn, total + len(stars)) if stars or code.co_kwonlyargcount else root_fn
+        leaves, spec = tree_flatten(tuple(args))
+        if all(part.is_leaf() for part in spec.children()):
+            return called, args
+        return self._flat(called, _PyTreeInfo([*code.co_varnames[:total]], spec, None)), leaves
 
-    def _fixed(self, name: str, parameter: inspect.Parameter, value: Any) -> None:
-        """An argument that must have the value that the program was traced with."""
-        given = self._placeholder(name, parameter.replace(annotation=inspect.Parameter.empty))
-        told = f"{parameter.name} has been specialized to have value {value} but got another value"
-        if isinstance(value, (bool, int, float)):
-            self.create_proxy("call_function", _assert, (operator.eq(given, value), told), {})
+    def _flat(self, function: Callable[..., Any], info: _PyTreeInfo) -> Callable[..., Any]:
+        """A function that takes leaves and returns leaves. The graph learns how they belong together."""
+        codegen = _PyTreeCodeGen(info)
+        self.graph.set_codegen(codegen)
+
+        def flat(*leaves: Any) -> list[Any]:
+            found, spec = tree_flatten(function(*tree_unflatten(leaves, info.in_spec)))
+            codegen.pytree_info = info._replace(out_spec=spec)
+            return found
+
+        return flat
+
+    def _given(self, parameter: inspect.Parameter, value: Any) -> Any:
+        """An argument from `concrete_args`, with a proxy for each `PH` in it."""
+        number, bare = count(1), parameter.replace(annotation=inspect.Parameter.empty)
+
+        def leaf(value: Any) -> Any:
+            given = self._marked(f"{parameter.name}_{next(number)}", value, bare)
+            if isinstance(value, PHBase):
+                return given
+            self._check(given, parameter.name, value)
+            return value
+
+        return tree_map(leaf, value)
+
+    def _marked(self, name: str, mark: Any, parameter: inspect.Parameter | None = None) -> Proxy:
+        """The proxy for an argument that `concrete_args` names. Its node gets the attributes of the mark."""
+        made = self.create_proxy("placeholder", name, (), {}) if parameter is None else self._placeholder(
+            name, parameter)
+        if isinstance(mark, PHBase) and mark is not PH:
+            transfer_attributes(mark, made.node)
+        return made
+
+    def _check(self, given: Proxy, name: str, value: Any) -> None:
+        """Let the program check that an argument has the value that the program was traced with."""
+        told = f"{name} has been specialized to have value {value} but got another value"
+        if type(value) is bool or (type(value) in base_types and not isinstance(value, Tensor)):
+            _assert(given == value, told)
         elif value is None:
             self.create_proxy("call_function", _assert_is_none, (given, told), {})
         else:
-            warn(f"Was not able to add assertion to guarantee correct input {parameter.name} to specialized function. "
+            warn(f"Was not able to add assertion to guarantee correct input {name} to specialized function. "
                  "It is up to the user to make sure that your inputs match the inputs you specialized the function "
                  "with.")
 
@@ -219,7 +301,7 @@ class Tracer(TracerBase):
         if not isinstance(function, FunctionType):
             raise AssertionError(f"Expected FunctionType, got {type(function)}")
         self.graph = Graph(tracer_cls=type(self))
-        self.tensor_attrs, self._constants = {}, 0
+        self.tensor_attrs = {}
         for path, module in self.root.named_modules():
             for name, value in vars(module).items():
                 if isinstance(value, Tensor):
@@ -232,7 +314,8 @@ class Tracer(TracerBase):
                 result = self.create_arg(called(*args))
         finally:
             _RUNNING.pop()
-        returned = None if self._of_the_package else getattr(function, "__annotations__", {}).get("return")
+        own = called is function and not self._of_the_package
+        returned = getattr(function, "__annotations__", {}).get("return") if own else None
         self.create_node("output", "output", (result,), {}, type_expr=returned)
         return self.graph
 

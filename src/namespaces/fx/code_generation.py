@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from functools import cache
 from types import UnionType
@@ -15,6 +16,8 @@ from ..foundations.devices import device
 from ..foundations.dtypes import dtype
 from ..foundations.names import PACKAGE
 from ..tensors.tensor import Tensor
+from ..utils import _pytree as pytree
+from . import _pytree
 from .node import Node, map_arg, qualified_name, type_text
 
 # What the types of the module typing are called that stand for types of Python.
@@ -44,7 +47,8 @@ class PythonCode(NamedTuple):
 @cache
 def named_globals() -> Mapping[str, Any]:
     """The names that a program as Python may use without further ado."""
-    return {"inf": math.inf, "nan": math.nan, "NoneType": type(None), "torch": sys.modules[PACKAGE], "device": device}
+    return {"inf": math.inf, "nan": math.nan, "NoneType": type(None), "torch": sys.modules[PACKAGE], "device": device,
+            "fx_pytree": _pytree, "pytree": pytree}
 
 
 class CodeGen:
@@ -52,7 +56,21 @@ class CodeGen:
 
     def gen_fn_def(self, free_vars: list[str], maybe_return_annotation: str) -> str:
         """The first line of the function."""
-        return f"def forward({', '.join(['self', *free_vars])}){maybe_return_annotation}:"
+        names = free_vars if free_vars[:1] == ["self"] else ["self", *free_vars]
+        return f"def forward({', '.join(names)}){maybe_return_annotation}:"
+
+    def generate_output(self, output_args: Any, *, descs: Sequence[str] | None = None,
+                        repr_fn: Callable[[Any], str] = repr) -> str:
+        """The last line of the function. `repr_fn` writes what is returned as Python."""
+        return f"return {repr_fn(output_args)}"
+
+    def process_inputs(self, *args: Any) -> Any:
+        """What the graph takes for the arguments of the function."""
+        return args
+
+    def process_outputs(self, outputs: Any) -> Any:
+        """What the function returns for the results of the graph."""
+        return outputs
 
     def generate(self, nodes: list[Node], root_module: str) -> PythonCode:
         """The function as Python."""
@@ -79,7 +97,7 @@ class _Writer:
                 continue
             if node.op == "output":
                 annotation = f" -> {self.annotation(node.type)}" if node.type is not None else ""
-                body.append(f"return {self.text(node.args[0])}")
+                body.append(codegen.generate_output(node.args[0], repr_fn=self.text))
                 continue
             gone = [*last.get(node, []), *([] if node.users else [node])]
             freed = f";  {' = '.join([each.name for each in gone])} = None\n" if gone else "\n"
@@ -112,7 +130,7 @@ class _Writer:
 
     def type_name(self, text: str, kind: Any) -> str:
         """A type without others in it."""
-        return text if text.startswith("torch.") or "." not in text else self.named(text, kind)
+        return text if text.startswith("torch.") or text.isidentifier() else self.named(text, kind)
 
     def statement(self, node: Node) -> str:
         """A node as a statement, without its end."""
@@ -151,7 +169,7 @@ class _Writer:
 
     def named(self, hint: str, value: Any) -> str:
         """A global name for an object."""
-        base = hint.replace(".", "_").replace("<", "_").replace(">", "_")
+        base = re.sub(r"\W+", "_", hint, flags=re.ASCII)
         name, number = base, 0
         while self.globals.setdefault(name, value) is not value:
             number += 1

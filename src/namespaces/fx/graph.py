@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..foundations.names import missing
 from .code_generation import CodeGen, PythonCode, named_globals
+from .nested_arguments import _PyTreeCodeGen, _PyTreeInfo
 from .node import OPS, Node, NodeList, map_arg
 
-__all__ = ["CodeGen", "Graph", "PythonCode"]
+__all__ = ["CodeGen", "Graph", "PythonCode", "_PyTreeCodeGen", "_PyTreeInfo"]
 if not TYPE_CHECKING:
     __getattr__, __dir__ = missing(__name__, __all__)
 
@@ -247,6 +248,14 @@ class Graph:
         """The program as Python, and the objects that its names mean. `root_module` is the name of the module."""
         return self._codegen.generate([*self.nodes], root_module)
 
+    def process_inputs(self, *args: Any) -> Any:
+        """What the nodes take for the arguments of the program."""
+        return self._codegen.process_inputs(*args)
+
+    def process_outputs(self, out: Any) -> Any:
+        """What the program returns for the results of the nodes."""
+        return self._codegen.process_outputs(out)
+
     def set_codegen(self, codegen: CodeGen) -> None:
         """Let another object write the program as Python."""
         self._codegen = codegen
@@ -260,6 +269,5 @@ class Graph:
         print("\n".join([lines[0], "  ".join("-" * width for width in widths), *lines[1:]]))
 
     def __str__(self) -> str:
-        typed = [""]
-        lines = [node.format_node([], typed) for node in self.nodes]
-        return "\n    ".join([f"graph(){typed[0]}:", *[line for line in lines if line]])
+        lines = [node.format_node([]) for node in self.nodes]
+        return "\n    ".join(["graph():", *[line for line in lines if line]])

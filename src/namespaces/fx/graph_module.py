@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import copy
 import linecache
-import sys
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from ..foundations.names import PACKAGE, missing, reached
+from ..foundations.names import missing, reached
 from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
 from ..tensors.tensor import Tensor
-from .graph import Graph
+from .code_generation import named_globals
+from .graph import Graph, _PyTreeCodeGen
 
 __all__ = ["GraphModule"]
 if not TYPE_CHECKING:
@@ -119,6 +119,8 @@ class GraphModule(Module):
 
     def recompile(self) -> Any:
         """Make the Python of the graph anew. Returns it."""
+        if isinstance(codegen := self._graph._codegen, _PyTreeCodeGen):
+            self._in_spec, self._out_spec = codegen.pytree_info.in_spec, codegen.pytree_info.out_spec
         made = self._graph.python_code("self")
         vars(self)["_code"] = made.src
         type(self).forward = _exec(made.src, made.globals)
@@ -182,13 +184,13 @@ class GraphModule(Module):
     def __reduce__(self) -> tuple[Any, ...]:
         fields = {name: value for name, value in vars(self).items() if name not in ("_graph", "_code")}
         made = self._graph.python_code("self")
-        own = {name: value for name, value in made.globals.items() if name not in ("torch",)}
+        own = {name: value for name, value in made.globals.items() if name not in named_globals()}
         return _rebuilt, (fields, made.src, own, self._get_name())
 
 
 def _rebuilt(fields: dict[str, Any], source: str, names: dict[str, Any], class_name: str) -> GraphModule:
     """A module from its pickle: its Python is traced again."""
-    holder = type(class_name, (Module,), {"forward": _exec(source, names | {"torch": sys.modules[PACKAGE]})})()
+    holder = type(class_name, (Module,), {"forward": _exec(source, {**named_globals(), **names})})()
     vars(holder).update(fields)
     tracer = reached("fx._symbolic_trace").Tracer()
     tracer.is_leaf_module = lambda m, path: True

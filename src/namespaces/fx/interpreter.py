@@ -50,9 +50,13 @@ class Interpreter:
         self._gone = _last_uses(self.graph) if garbage_collect_values else {}
 
     def run(self, *args: Any, initial_env: dict[Node, Any] | None = None, enable_io_processing: bool = True) -> Any:
-        """What the graph returns for arguments. `initial_env` has results of nodes that are not run."""
+        """What the graph returns for arguments. `initial_env` has results of nodes that are not run.
+
+        Containers are taken apart and put together as the traced program has them, unless `enable_io_processing` is
+        False.
+        """
         self.env = {} if initial_env is None else dict(initial_env)
-        self.args_iter = iter(args)
+        self.args_iter = iter(self.graph.process_inputs(*args) if enable_io_processing else args)
         for node in self.graph.nodes:
             if node in self.env:
                 continue
@@ -65,7 +69,7 @@ class Interpreter:
                         raise RuntimeError(*error.args) from error
                 raise
             if node.op == "output":
-                return self.env[node]
+                return self.graph.process_outputs(self.env[node]) if enable_io_processing else self.env[node]
             for old in self._gone.get(node, []):
                 del self.env[old]
         return None

@@ -9,16 +9,22 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..assertions import _assert, _assert_async
+from ..foundations.devices import device
+from ..foundations.dtypes import dtype
 from ..foundations.names import PACKAGE, missing, public, reached
+from ..ops.overloads import OpOverload
+from ..tensors.arguments.options import layout, memory_format
+from ..tensors.tensor import Tensor
 from .immutable_collections import immutable_dict, immutable_list
 
-__all__ = ["Argument", "Node", "Target", "has_side_effect", "map_aggregate", "map_arg"]
+__all__ = ["Argument", "Node", "Target", "base_types", "has_side_effect", "map_aggregate", "map_arg"]
 if not TYPE_CHECKING:
     __getattr__, __dir__ = missing(__name__, __all__)
 
 # What a node runs, and what its arguments are: for annotations.
 Target = Callable[..., Any] | str
 Argument = Any
+base_types = (str, int, float, bool, complex, dtype, Tensor, device, memory_format, layout, OpOverload)
 OPS = ("placeholder", "get_attr", "call_function", "call_module", "call_method", "output", "root")
 # Where a function is looked for, in this order. Of some places only a part counts.
 _SPACES = ("functional", "", "_C._nn", "nn.functional", "linalg", "special", "fft", "nn.init")
@@ -236,7 +242,9 @@ class Node:
 
     def format_node(self, placeholder_names: list[str] | None = None, maybe_return_typename: list[str] | None = None,
                     *, include_tensor_metadata: bool = False) -> str | None:
-        """The node as a line of a printed graph."""
+        """The node as a line of a printed graph. With `include_tensor_metadata` the line has the dtype, the shape, the
+        strides and the device of the tensor that `meta` has under "val", "tensor_meta" or "example_value".
+        """
         if self.op == "output":
             if self.type is not None and maybe_return_typename:
                 maybe_return_typename[0] = f" -> {type_text(self.type)}"
@@ -247,7 +255,21 @@ class Node:
             return head + (f"(default={self.args[0]})" if self.args else "")
         if self.op == "get_attr":
             return head
+        if include_tensor_metadata and (described := self._described()):
+            head = f"%{self.name} : {described}" + head[head.index("[num_users="):]
         return f"{head}(args = {_shown(self.args)}, kwargs = {_shown(self.kwargs)})"
+
+    def _described(self) -> str:
+        """The tensor that is the result, in short. Empty if the node does not know a dense one."""
+        known = [self.meta[key] for key in ("val", "tensor_meta", "example_value") if key in self.meta]
+        if not known or not isinstance(known[0], Tensor) or str(known[0].layout) in ("torch.sparse_csr",
+                                                                                     "torch.sparse_csc"):
+            return ""
+        tensor, kind = known[0], str(known[0].dtype).rpartition(".")[2].replace("_", "")
+        for name, letter in (("complex", "c"), ("bfloat", "bf"), ("float", "f"), ("uint", "u"), ("int", "i"),
+                             ("bool", "b8")):
+            kind = kind.replace(name, letter)
+        return f'Tensor "{kind}{[*tensor.shape]}{[*tensor.stride()]}{tensor.device}"'
 
     def __repr__(self) -> str:
         return self.name

@@ -10,22 +10,17 @@ from enum import Enum
 from opcode import opname
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..foundations.devices import device
-from ..foundations.dtypes import dtype
 from ..foundations.names import missing
-from ..ops.overloads import OpOverload
-from ..tensors.arguments.options import layout, memory_format
 from ..tensors.tensor import Tensor
 from .graph import Graph
 from .immutable_collections import immutable_list
-from .node import Node, map_aggregate, qualified_name
+from .node import Node, base_types, map_aggregate, qualified_name
 
 __all__ = ["Attribute", "GraphAppendingTracer", "ParameterProxy", "Proxy", "TraceError", "TracerBase"]
 if not TYPE_CHECKING:
     __getattr__, __dir__ = missing(__name__, __all__)
 
-_PLAIN = (str, int, float, bool, complex, dtype, device, layout, memory_format, Tensor, Enum, OpOverload,
-          type(None), type(Ellipsis))
+_PLAIN = (*base_types, Enum, type(None), type(Ellipsis))
 _FLOW = "symbolically traced variables cannot be used as inputs to control flow"
 _ITERATED = (
     "Proxy object cannot be iterated. This can be attempted when the Proxy is used in a loop or as a *args or **kwargs "
