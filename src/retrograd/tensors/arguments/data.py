@@ -70,6 +70,10 @@ def is_foreign(kind: type) -> bool:
 
 def checked_array(array: Array) -> Array:
     """The array, if a tensor can share its memory. Otherwise raises TypeError or ValueError with PyTorch's message."""
+    for stride in array.strides:
+        if stride % (array.itemsize or 1):
+            raise ValueError("given numpy array strides not a multiple of the element byte size. Copy the numpy array "
+                             "to reallocate the memory.")
     known = _supported(array.dtype)
     for stride in array.strides:
         if stride < 0:

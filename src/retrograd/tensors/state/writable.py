@@ -53,9 +53,17 @@ def unlock(target: Array) -> Array:
 
 
 def unlocked(target: Array) -> Array:
-    """A writable array over the same memory, for a write of one number, which may go to a place several times."""
+    """A writable array over the same memory, for a write of one number, which may go to a place several times.
+
+    Raises RuntimeError if the memory itself is read-only, such as that of a file that NumPy has mapped for reading.
+    """
     writable = target.view()
-    writable.flags.writeable = True
+    try:
+        writable.flags.writeable = True
+    except ValueError:
+        raise noted(
+            RuntimeError("unsupported operation: the written-to tensor refers to memory that is read-only. Please "
+                         "clone() the tensor before performing the operation."), "in-place#read-only-memory") from None
     return writable
 
 
