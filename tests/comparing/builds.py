@@ -44,6 +44,8 @@ OF_THE_BUILD = {
         "test_made[torch.zeros(2,device='cuda')]", "test_made[torch.arange(3,device='cuda')]"},
     "tensors/functions/test_small_functions.py": {
         "test_a_call_ends_as_in_pytorch[backends.cuda.is_flash_attention_available()]"},
+    "nn/test_devices_of_modules.py": {f"test_devices_of_{kind}[{place}]" for kind in ("modules", "tensors")
+                                      for place in ("none", "cuda", "cuda:1", "0")},
     "tensors/test_around_tensors.py": {f"test_it_is_as_in_pytorch[{expression}]" for expression in (
         "x.pin_memory()",
         "torch.backends.cudnn.is_available(), torch.backends.cudnn.version(), torch.backends.cudnn.benchmark",

@@ -26,7 +26,7 @@ class device:
     >>> device("cpu")
     device(type='cpu')
 
-    Raises RuntimeError for an invalid device name.
+    Raises RuntimeError for an invalid device name, and for a number if there is no accelerator.
     """
 
     __module__ = "retrograd"                                 # where programs find it
@@ -37,8 +37,8 @@ class device:
     def __init__(self, type: str | device | int, index: int | None = None) -> None:
         if isinstance(type, device):
             kind, number = type.type, type.index
-        elif isinstance(type, int):
-            kind, number = "cuda", _checked_index(type)
+        elif isinstance(type, int) and not isinstance(type, bool):
+            kind, number = "cuda", _checked_accelerator(_checked_index(type))
         else:
             kind, number = _parsed(type)
             if index is not None:
@@ -118,6 +118,15 @@ def _checked_index(index: Any) -> int:
     return index
 
 
+def _checked_accelerator(index: int) -> int:
+    """The index of an accelerator. Raises RuntimeError if there is none."""
+    if not cuda_count():
+        raise noted(
+            RuntimeError("Cannot access accelerator device when none is available."),
+            because=f"the number {index} names an accelerator")
+    return index
+
+
 CPU = device("cpu")
 # What a function that is asked for a device takes.
 DeviceLike = device | str | int
@@ -163,10 +172,6 @@ def checked(spec: str | device | int | None) -> device:
     """The requested device. Raises PyTorch's error if this build does not have the device."""
     if spec is None:
         return CPU
-    if isinstance(spec, int):
-        raise noted(
-            RuntimeError("Cannot access accelerator device when none is available."),
-            because=f"the number {spec} names an accelerator")
     place = device(spec)
     if place.type not in ("cpu", "cuda", "meta"):
         if place.type == "xpu":

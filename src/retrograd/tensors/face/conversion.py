@@ -115,16 +115,23 @@ def cpu(self: TensorBase, memory_format: Any = None) -> TensorBase:
 @public(method=True)
 def cuda(self: TensorBase, device: DeviceLike | None = None, non_blocking: bool = False,
          memory_format: Any = None) -> TensorBase:
-    """Raises AssertionError, like PyTorch without CUDA."""
-    checked("cuda" if device is None else device)
+    """Raises AssertionError, like PyTorch without CUDA, and RuntimeError for a device of another kind."""
+    _refuse("cuda", device)
     return self
+
+
+def _refuse(kind: str, place: DeviceLike | None) -> None:
+    """Raise the error for a device of this kind, or for one of another kind."""
+    if place is not None and Device(place).type != kind:
+        raise RuntimeError(f"Invalid device, must be {'MTIA' if kind == 'mtia' else kind} device")
+    checked(kind if place is None else place)
 
 
 def _refusing(kind: str, doc: str) -> Any:
     @public(method=True, name=kind, doc=doc)
     def method(self: TensorBase, device: DeviceLike | None = None, non_blocking: bool = False,
                memory_format: Any = None) -> TensorBase:
-        checked(kind if device is None else device)
+        _refuse(kind, device)
         return self
 
     return method

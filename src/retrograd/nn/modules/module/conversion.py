@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from .... import __future__ as ways
 from ....autograd.grad_mode import no_grad
-from ....foundations.devices import DeviceLike, checked, on_meta
+from ....foundations.devices import DeviceLike, checked, device as torch_device, on_meta
 from ....foundations.dtypes import FLOATING, bfloat16, dtype as torch_dtype, float16, float32, float64
 from ....foundations.errors import warn
 from ....foundations.inherited import part_of
@@ -86,10 +86,12 @@ class Conversion(Members):
         Raises TypeError for any other dtype.
         """
         device, dtype, memory_format = target(*args, **kwargs)
-        moved = on_meta(device) or (device is not None and any([t.is_meta for t in chain(
-            self.parameters(), self.buffers())]))
-        if not on_meta(device):
+        held = [*chain(self.parameters(), self.buffers())] if device is not None else []
+        moved = on_meta(device) or any([tensor.is_meta for tensor in held])
+        if held and not on_meta(device):
             checked(device)
+        elif device is not None:
+            torch_device(device)                          # a module without tensors is on every device that has a name
         if dtype is not None and dtype.category < FLOATING:
             raise TypeError("nn.Module.to only accepts floating point or complex dtypes, but got desired "
                             f"dtype={dtype!r}")
@@ -146,24 +148,22 @@ class Conversion(Members):
         return self._apply(lambda t: t.cpu())
 
     def cuda(self: T, device: DeviceLike | None = None) -> T:
-        """Returns the module if `device` is the CPU. Raises AssertionError for a GPU, since there is none here."""
-        checked("cuda" if device is None else device)
-        return self
+        """Returns the module if it has no parameter and no buffer, or if `device` is the CPU. Otherwise raises
+        AssertionError, since there is no GPU here.
+        """
+        return self._apply(lambda t: t.cuda(device))
 
     def xpu(self: T, device: DeviceLike | None = None) -> T:
         """As `cuda`, for Intel's GPUs."""
-        checked("xpu" if device is None else device)
-        return self
+        return self._apply(lambda t: t.xpu(device))
 
     def ipu(self: T, device: DeviceLike | None = None) -> T:
         """As `cuda`, for Graphcore's processors. Raises RuntimeError for one."""
-        checked("ipu" if device is None else device)
-        return self
+        return self._apply(lambda t: t.ipu(device))
 
     def mtia(self: T, device: DeviceLike | None = None) -> T:
         """As `cuda`, for Meta's accelerators. Raises RuntimeError for one."""
-        checked("mtia" if device is None else device)
-        return self
+        return self._apply(lambda t: t.mtia(device))
 
 
 def _with_data(grad: Tensor, after: Tensor) -> Any:
