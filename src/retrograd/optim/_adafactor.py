@@ -14,7 +14,7 @@ from .elements import Elements
 from .elementwise import ElementsOptimizer, Rates
 from .quick_code import Ready
 from .saved_numbers import as_float, scalar
-from .stepping import check_learning_rate
+from .stepping import check_rate_tensor, check_should
 
 __all__ = ["Adafactor"]
 if not TYPE_CHECKING:
@@ -37,17 +37,16 @@ class Adafactor(ElementsOptimizer):
     def __init__(self, params: Iterable[Any], lr: Any = 1e-2, beta2_decay: float = -0.8,
                  eps: tuple[float | None, float] = (None, 1e-3), d: float = 1.0, weight_decay: float = 0.0, *,
                  foreach: bool | None = None, maximize: bool = False) -> None:
-        check_learning_rate(lr, "Learning rate should be >= 0 but is")
-        if not beta2_decay <= 0.0:
+        check_rate_tensor(lr)
+        check_should(lr, "Learning rate")
+        if not 0.0 >= beta2_decay:                         # noqa: SIM300  PyTorch's order, which a TypeError names
             raise ValueError(f"beta2_decay should be <= 0 but is: {beta2_decay}")
-        if eps[0] is not None and not eps[0] >= 0.0:
-            raise ValueError(f"epsilon1 should be >= 0 but is: {eps[0]}")
-        if not eps[1] >= 0.0:
-            raise ValueError(f"epsilon2 should be >= 0 but is: {eps[1]}")
-        if not d >= 1.0:
+        if eps[0] is not None:
+            check_should(eps[0], "epsilon1")
+        check_should(eps[1], "epsilon2")
+        if not 1.0 <= d:                                   # noqa: SIM300
             raise ValueError(f"Clipping threshold d should be >= 1 but is: {d}")
-        if not weight_decay >= 0.0:
-            raise ValueError(f"weight_decay should be >= 0 but is: {weight_decay}")
+        check_should(weight_decay, "weight_decay")
         super().__init__(params, {
             "lr": lr, "beta2_decay": beta2_decay, "eps": eps, "d": d, "weight_decay": weight_decay,
             "foreach": foreach, "maximize": maximize})

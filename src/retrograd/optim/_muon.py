@@ -11,7 +11,7 @@ from ..tensors.functions.linalg.accumulating import addmm
 from ..tensors.tensor import Tensor
 from .formula import FormulaOptimizer
 from .saved_numbers import as_float
-from .stepping import check_learning_rate
+from .stepping import check_rate_tensor, check_should
 
 __all__ = ["Muon"]
 if not TYPE_CHECKING:
@@ -64,11 +64,10 @@ class Muon(FormulaOptimizer):
                  nesterov: bool = True,
                  ns_coefficients: tuple[float, float, float] = (DEFAULT_A, DEFAULT_B, DEFAULT_C), eps: float = EPS,
                  ns_steps: int = DEFAULT_NS_STEPS, adjust_lr_fn: str | None = None) -> None:
-        check_learning_rate(lr, "Learning rate should be >= 0 but is")
-        if not momentum >= 0.0:
-            raise ValueError(f"momentum should be >= 0 but is: {momentum}")
-        if not weight_decay >= 0.0:
-            raise ValueError(f"weight decay should be >= 0 but is: {weight_decay}")
+        check_rate_tensor(lr)
+        check_should(lr, "Learning rate")
+        check_should(momentum, "momentum")
+        check_should(weight_decay, "weight decay")
         if adjust_lr_fn not in (None, "original", "match_rms_adamw"):
             raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
         super().__init__(params, {

@@ -11,7 +11,7 @@ from ..tensors.tensor import Tensor
 from .elementwise import ElementsOptimizer
 from .formula import add_times
 from .saved_numbers import later
-from .stepping import check_learning_rate, check_modes, check_number
+from .stepping import check_modes, check_rate_tensor, refuse_negative
 
 __all__ = ["SGD"]
 if not TYPE_CHECKING:
@@ -50,9 +50,10 @@ class SGD(ElementsOptimizer):
     def __init__(self, params: Iterable[Any], lr: Any = 1e-3, momentum: float = 0, dampening: float = 0,
                  weight_decay: Any = 0, nesterov: bool = False, *, maximize: bool = False, foreach: bool | None = None,
                  differentiable: bool = False, fused: bool | None = None) -> None:
-        check_learning_rate(lr)
-        check_number(momentum, "momentum value")
-        check_number(weight_decay, "weight_decay value")
+        check_rate_tensor(lr)
+        refuse_negative(lr, "learning rate")
+        refuse_negative(momentum, "momentum value")
+        refuse_negative(weight_decay, "weight_decay value")
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         super().__init__(params, {

@@ -14,7 +14,7 @@ from ..tensors.state.base import TensorBase
 from .optimizer import Optimizer
 from .saved_numbers import as_float
 from .sparse_steps import is_sparse, with_values
-from .stepping import check_betas
+from .stepping import check_betas, check_rate_tensor
 
 __all__ = ["SparseAdam"]
 if not TYPE_CHECKING:
@@ -32,11 +32,10 @@ class SparseAdam(Optimizer):
 
     def __init__(self, params: Iterable[Any], lr: Any = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
                  eps: float = 1e-8, maximize: bool = False) -> None:
-        if isinstance(lr, TensorBase) and lr._array.size != 1:
-            raise ValueError("Tensor lr must be 1-element")
-        if not lr > 0.0:
+        check_rate_tensor(lr)
+        if not 0.0 < lr:                                   # noqa: SIM300  PyTorch's order, which a TypeError names
             raise ValueError(f"Invalid learning rate: {lr}")
-        if not eps > 0.0:
+        if not 0.0 < eps:                                  # noqa: SIM300
             raise ValueError(f"Invalid epsilon value: {eps}")
         check_betas(betas)
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})

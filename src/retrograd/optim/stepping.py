@@ -27,25 +27,42 @@ def check_modes(foreach: Any, fused: Any, differentiable: bool) -> None:
         raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
 
 
-def check_learning_rate(lr: Any, words: str = "Invalid learning rate") -> None:
-    """Raises ValueError for a learning rate that is negative or a tensor of several elements."""
+def check_rate_tensor(lr: Any) -> None:
+    """Raises ValueError for a learning rate that is a tensor of several elements."""
     if isinstance(lr, TensorBase) and lr._array.size != 1:
         raise ValueError("Tensor lr must be 1-element")
-    if not lr >= 0.0:
-        raise ValueError(f"{words}: {lr}")
+
+
+def check_learning_rate(lr: Any) -> None:
+    """Raises ValueError for a learning rate that is negative, nan or a tensor of several elements."""
+    check_rate_tensor(lr)
+    check_number(lr, "learning rate")
 
 
 def check_number(value: Any, what: str) -> None:
     """Raises ValueError for an option that is negative or nan."""
-    if not value >= 0.0:
+    if not 0.0 <= value:                                   # noqa: SIM300  PyTorch's order, which a TypeError names
         raise ValueError(f"Invalid {what}: {value}")
 
 
-def check_betas(betas: tuple[Any, Any]) -> None:
-    """Raises ValueError for a weight of the past that is not in [0, 1)."""
-    for i, beta in enumerate(betas):
-        if not 0.0 <= beta < 1.0:
-            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+def check_should(value: Any, what: str) -> None:
+    """`check_number` in the words of the newer optimizers."""
+    if not 0.0 <= value:                                   # noqa: SIM300  PyTorch's order, which a TypeError names
+        raise ValueError(f"{what} should be >= 0 but is: {value}")
+
+
+def refuse_negative(value: Any, what: str) -> None:
+    """Raises ValueError for an option that is negative."""
+    if value < 0.0:
+        raise ValueError(f"Invalid {what}: {value}")
+
+
+def check_betas(betas: Any) -> None:
+    """Raises ValueError for a weight of the past that is not in [0, 1), and IndexError for a pair without the second.
+    """
+    for i in (0, 1):
+        if not 0.0 <= betas[i] < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {i}: {betas[i]}")
 
 
 @lru_cache(maxsize=256)
