@@ -93,7 +93,7 @@ class device:
             leave()
 
 
-def _parsed(name: str) -> tuple[str, int | None]:
+def _parsed(name: Any) -> tuple[str, int | None]:
     """The type and the index in a name such as "cuda:1". Raises RuntimeError for other names, TypeError for no name."""
     if not isinstance(name, str):
         raise TypeError(f"device() received an invalid combination of arguments - got ({kind_of(name)}), but expected "
