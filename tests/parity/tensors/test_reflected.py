@@ -13,7 +13,7 @@ import retrograd
 OPERATORS = ["add", "sub", "mul", "truediv", "div", "floordiv", "mod", "pow", "matmul", "lshift", "rshift", "and", "or",
              "xor"]
 NAMES = [f"__{prefix}{name}__" for name in OPERATORS for prefix in ("", "r", "i")]
-OTHERS = ["2", "-2.5", "True", "floats", "ints", "square", "wanting", "'x'", "None", "[1, 2]"]
+OTHERS = ["2", "-2.5", "2**70", "-2**63 - 1", "True", "floats", "ints", "square", "wanting", "'x'", "None", "[1, 2]"]
 
 
 def _end(library: ModuleType, name: str, of: str, other: str) -> str:

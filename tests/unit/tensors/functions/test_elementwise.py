@@ -141,6 +141,8 @@ def test_small_integers_wrap_around() -> None:
     ("i ** -1", RuntimeError, "Integers to negative integer powers are not allowed"),
     ("i + 2 ** 70", OverflowError, "int too big to convert"),
     ("f + 2 ** 64", OverflowError, "int too big to convert"),
+    ("2 ** 70 - f", OverflowError, "int too big to convert"), ("2 ** 64 % i", OverflowError, "int too big to convert"),
+    ("(2 ** 64) ** f", OverflowError, "int too big to convert"),
     ("f + (-2 ** 63 - 1)", OverflowError, "can't convert negative int to unsigned"),
     ("f + 'a'", TypeError, "unsupported operand type"),
     ("f < None", TypeError, "not supported between instances"),

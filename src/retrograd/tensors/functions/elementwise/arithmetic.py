@@ -243,7 +243,14 @@ def positive(input: TensorBase) -> TensorBase:
 def __rsub__(self: TensorBase, other: Any) -> Any:
     if other is True or other is False or isinstance(other, TensorBase):
         return rsub(self, other)
+    _refuse_beyond(other)
     return _rsub(self, other, 1) if isinstance(other, NUMBER) else NotImplemented
+
+
+def _refuse_beyond(other: Any) -> None:
+    """Raise OverflowError for an int that 64 bits do not hold."""
+    if type(other) is int and not -2**63 <= other < 2**64:
+        raise beyond_64_bits(other)
 
 
 @public(operator="__rtruediv__", method=True)
@@ -257,6 +264,7 @@ def _reversed(name: str, op: Op, of_tensors: Callable[..., Any]) -> Callable[...
 
     @public(operator=name, method=True, name=name, doc=f"Python's operator `{name}`.")
     def operator(self: TensorBase, other: Any) -> Any:
+        _refuse_beyond(other)
         if isinstance(other, NUMBER):
             return call(self, other)
         return of_tensors(other, self) if isinstance(other, TensorBase) else NotImplemented
