@@ -17,7 +17,7 @@ WHY = "asks about devices, and this PyTorch is the build for CUDA: install the b
 
 # By file below tests/parity. A case has the name of its test, and its id or its parameter in brackets.
 OF_THE_BUILD = {
-    "docs/test_pages.py": {"test_a_program_does_the_same_in_pytorch[docs/use/mistakes.md:408]"},   # moves to a GPU
+    "docs/test_pages.py": {"test_a_program_does_the_same_in_pytorch[docs/use/mistakes.md:446]"},   # moves to a GPU
     "docs/test_reference_examples.py": {f"test_a_program_shows_the_same[{name}]" for name in (
         "torch.Tensor.cuda", "torch.Tensor.pin_memory", "torch.distributed.is_backend_available",
         "torch.distributed.is_nccl_available")},

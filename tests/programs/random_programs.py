@@ -113,7 +113,7 @@ class Author:
         start = draw.randrange(size) if size else 0
         options = [f".unsqueeze({draw.randrange(dims + 1)})", ".squeeze()", ".view(-1)", ".reshape(-1)", ".t()",
                    f".permute({order})", f".view_as({x})", f".expand(2, {str(list(shape))[1:-1]})",
-                   f".reshape({[draw.choice([1, 2, 3]), -1]})", ".view(1, -1)", "[...]", "[None]", ".T",
+                   f".reshape({[draw.choice([1, 2, 3]), -1]})", ".view(1, -1)", "[...]", "[None]", ".transpose(0, -1)",
                    f".squeeze({dim})", f".view({[*shape]})", ".data", ".detach()", ".real", "[:]", f".view({whole})",
                    ".contiguous()", f".expand_as({x})", ".ravel()",
                    ".mH" if dims > 1 else ".H"]

@@ -159,7 +159,7 @@ def _last_uses(graph: Graph) -> dict[Node, list[Node]]:
     """For each node, those whose results nobody needs after it."""
     seen: set[Node] = set()
     found: dict[Node, list[Node]] = {}
-    for user in reversed(graph.nodes):
+    for user in graph.nodes.__reversed__():
         for node in user.all_input_nodes:
             if node not in seen:
                 seen.add(node)

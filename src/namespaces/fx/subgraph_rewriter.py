@@ -143,7 +143,7 @@ def _put(gm: GraphModule, new: Graph, wanted: Graph, nodes: dict[Node, Any], cha
     for end, result in zip(ends, results, strict=True):
         nodes[end].replace_all_uses_with(result)
         changed[nodes[end]] = result
-    for here in reversed(wanted.nodes):
+    for here in wanted.nodes.__reversed__():
         if here.op not in ("placeholder", "output") and not nodes[here].users:
             gm.graph.erase_node(nodes[here])
     return ReplacedPatterns(ends[0], nodes, [node for node in gm.graph.nodes if node not in before])

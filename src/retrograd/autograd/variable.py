@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..foundations.dtypes import default_floating
-from ..foundations.errors import noted
+from ..foundations.errors import noted, warn
 from ..tensors.recording.gradients import queue_callback
 from ..tensors.state.base import TensorBase, plain, with_edge
 
@@ -39,7 +39,11 @@ class Variable(metaclass=_VariableMeta):
 
     _execution_engine: ClassVar[_EngineBase] = _EngineBase()
 
-    def __new__(cls, data: TensorBase | None = None, requires_grad: bool = False) -> Any:
+    def __new__(cls, data: TensorBase | None = None, requires_grad: bool = False, volatile: bool = False) -> Any:
+        if volatile and requires_grad:
+            raise ValueError("Variable can't be volatile and require_grad at the same time!")
+        if volatile:
+            warn("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.", UserWarning)
         if data is None:
             return plain(np.zeros(0, default_floating()))
         if not isinstance(data, TensorBase):

@@ -124,6 +124,11 @@ def warn_once(message: str, name: str = "") -> None:
         warn(message)
 
 
+def warn_of_discarded_part() -> None:
+    """Warn once that a complex number becomes a real one."""
+    warn_once("Casting complex values to real discards the imaginary part")
+
+
 def set_warn_always(b: bool, /) -> None:
     """Choose whether warnings given once per process are repeated. Raises RuntimeError if `b` is not a bool."""
     if not isinstance(b, bool):

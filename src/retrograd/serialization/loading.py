@@ -44,6 +44,8 @@ def load(f: Any, map_location: MAP_LOCATION = None, pickle_module: Any = None, *
     another `map_location`; and ValueError for `mmap` without a file on disk.
     """
     weights_only = _as_data(weights_only, pickle_module)
+    if weights_only and pickle_load_args:
+        warn("pickle_load_args only works if `weights_only=False`.", UserWarning)
     if mmap and not isinstance(f, (str, os.PathLike)):
         raise ValueError("f must be a file path in order to use the mmap argument")
     with opened(f, "rb") as file:
@@ -132,6 +134,8 @@ class _Stored:
 
     def __call__(self, kind: Any, key: str, place: str, count: int) -> Storage:
         if key not in self.restored:
+            if not isinstance(place, str):
+                raise TypeError(f"the place of storage {key} is no text")
             bytes_ = self.reader.storage(key, np.dtype(np.uint8) if kind is UntypedStorage else kind.dtype.dtype)
             self.restored[key] = self._put(bytes_, place)
         storage = self.restored[key]

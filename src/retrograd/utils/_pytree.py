@@ -85,6 +85,8 @@ def _register_pytree_node(cls: type[Any], flatten_fn: FlattenFn, unflatten_fn: U
     """The former name of `register_pytree_node`. It warns."""
     warn("`torch.utils._pytree._register_pytree_node` is deprecated. Please use "
          "`torch.utils._pytree.register_pytree_node` instead.", FutureWarning)
+    if SUPPORTED_NODES.pop(cls, None) is not None:
+        warn(f"{cls} is already registered as pytree node. Overwriting the previous registration.", UserWarning)
     register_pytree_node(cls, flatten_fn, unflatten_fn, **options)
 
 

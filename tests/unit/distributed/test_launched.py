@@ -20,7 +20,7 @@ from retrograd.command import launch
 from retrograd.compilation.native.host import available
 from retrograd.distributed import checkpoint
 
-SECONDS = 100                                              # until a test gives up; none needs more than a few
+SECONDS = 300                                              # until a test gives up; none needs more than a few
 starts = needs("mpi4py", "mpiexec")
 
 

@@ -40,6 +40,8 @@ LEFT_OUT = {
     "save the tensor's detach(), or run": "of copying, which is no part of autograd",
     "no saved value was written to": "an assertion that no program reaches",
     "an input whose shape is asked for": "an assertion that no program reaches",
+    "volatile was removed": "an option that PyTorch lost years ago",
+    "Variable can't be volatile": "an option that PyTorch lost years ago",
     "<memory held:": "a repr, and no error",
     "No forward pass information": "a warning that goes before a report of anomaly mode, which says it too",
     "Error detected in {}.": "a warning that goes before a report of anomaly mode, which says it too",

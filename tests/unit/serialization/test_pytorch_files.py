@@ -13,7 +13,7 @@ from collections import OrderedDict
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 import retrograd as torch
 from retrograd.serialization import weights as reader
@@ -172,6 +172,7 @@ def test_files_of_machines_with_another_order_of_bytes(tensor: torch.Tensor) -> 
 
 @pytest.mark.filterwarnings("ignore:.*invalid escape sequence:DeprecationWarning")       # of Python's own reader
 @given(st.integers(0, len(MEMBERS["archive/data.pkl"]) - 1), st.binary(min_size=1, max_size=3))
+@example(at=479, put=b"\x00K")                              # a number in place of the name of a device
 def test_a_pickle_that_was_changed_gives_an_object_or_an_error(at: int, put: bytes) -> None:
     pickled = MEMBERS["archive/data.pkl"]
     changed = archive({**MEMBERS, "archive/data.pkl": pickled[:at] + put + pickled[at + len(put):]})

@@ -346,6 +346,13 @@ def test_options_of_pickles(tmp_path: Path) -> None:
         torch.load(path, None, pickle, weights_only=True)
 
 
+def test_options_of_a_pickle_say_that_data_has_none(tmp_path: Path) -> None:
+    torch.save(torch.ones(2), tmp_path / "x.pt")
+    with pytest.warns(UserWarning, match="^pickle_load_args only works if `weights_only=False`.$"):
+        assert torch.load(tmp_path / "x.pt", encoding="ascii").tolist() == [1, 1]
+
+
+
 def test_the_environment_says_whether_files_are_read_as_data(monkeypatch: pytest.MonkeyPatch) -> None:
     file = io.BytesIO(saved([slice(1)]))
     monkeypatch.setenv("TORCH_FORCE_WEIGHTS_ONLY_LOAD", "yes")

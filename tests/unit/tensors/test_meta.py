@@ -69,7 +69,7 @@ def test_facts() -> None:
     assert m.T.stride() == (1, 3)
     assert m.to("meta") is m
     assert torch.ones(3).to("meta").is_meta
-    assert torch.ones(3).T.to(m).is_meta
+    assert torch.ones(3, 1).T.to(m).is_meta
     assert torch.zeros_like(m, device="cpu").tolist() == [[0.0] * 3] * 2
     assert copy.deepcopy(m).shape == pickle.loads(pickle.dumps(m)).shape == (2, 3)
 

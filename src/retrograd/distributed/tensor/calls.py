@@ -322,7 +322,8 @@ def _beside(x: Any, target: DistributedArray, places: Sequence[Placement]) -> Ar
     if not x.ndim and type(x) is not DistributedArray:
         return x  # type: ignore[no-any-return]
     if x is target and places == target.placements:
-        return target.local  # type: ignore[no-any-return]
+        local: Array = target.local
+        return local
     shift = len(target.shape) - len(x.shape)
     placements = [
         each if isinstance(each, Partial) else

@@ -13,7 +13,7 @@ from typing import Any
 from ...foundations import dtypes
 from ...foundations.devices import DeviceLike, Meta, checked, device as Device, on_meta
 from ...foundations.dtypes import dtype as torch_dtype, letter
-from ...foundations.errors import kind_of, noted, warn
+from ...foundations.errors import kind_of, noted, warn_of_discarded_part
 from ...foundations.names import public as public_name
 from ...ops import basic as ops
 from ..arguments.options import check_tensor, element_type, layout as Layout, lies_in, number, order_in, strided
@@ -54,7 +54,7 @@ def to(self: TensorBase, *args: Any, dtype: torch_dtype | None = None, device: A
     if target is self._array.dtype and not copy and (order == "K" or lies_in(memory_format, self._array)):
         return self
     if self._array.dtype.kind == "c" and target.kind not in "cb":
-        warn("Casting complex values to real discards the imaginary part. Use .real to avoid the warning.", UserWarning)
+        warn_of_discarded_part()
     result: TensorBase = _cast(self, target)
     if order != "K" and not lies_in(memory_format, result._array):
         result = _clone(result, order)

@@ -136,17 +136,15 @@ def to_int(self: TensorBase) -> int:
 @public(name="__float__")
 def to_float(self: TensorBase) -> float:
     """The single element as a float."""
-    number = float(_real(_only(self), F64))
     _warn_of_history(self)
-    return number
+    return float(_real(_only(self), F64))
 
 
 @public(name="__complex__")
 def to_complex(self: TensorBase) -> complex:
     """The single element as a complex number."""
-    number = complex(_only(self))
     _warn_of_history(self)
-    return number
+    return complex(_only(self))
 
 
 @public(name="__index__")

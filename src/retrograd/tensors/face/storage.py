@@ -304,8 +304,8 @@ def _bytes_of(owner: Array) -> Array:
 def storage(self: TensorBase) -> TypedStorage:
     """The memory of the tensor, as elements of its type."""
     warn("TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only "
-         "storage class. To access UntypedStorage directly, use tensor.untyped_storage() instead of "
-         "tensor.storage()", UserWarning)
+         "storage class. This should only matter to you if you are using storages directly.  To access "
+         "UntypedStorage directly, use tensor.untyped_storage() instead of tensor.storage()", UserWarning)
     return TypedStorage._of(untyped_storage(self), self._array.dtype)
 
 

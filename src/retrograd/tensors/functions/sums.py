@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import DIFFERENTIABLE, dtype as torch_dtype, letter
-from ...foundations.errors import kind_of, noted, warn_once
+from ...foundations.errors import kind_of, noted, warn_of_discarded_part
 from ...foundations.modes import local
 from ...ops import reductions as ops, scans
 from ..arguments.dims import Dims, array_of, axes_of, axis_of
@@ -60,10 +60,14 @@ def type_of_result(name: str, input: Any, dtype: torch_dtype | None) -> np.dtype
     if asked not in DIFFERENTIABLE and local.thread.grad and isinstance(input, TensorBase) and requires(input):
         raise noted(RuntimeError(f"Autograd not support dtype: {torch_dtype.of[asked].legacy}"),
                     instead="pass x.detach() for a constant")
-    if asked.kind != "c" and isinstance(input, TensorBase) and input._array.dtype.kind == "c":
-        warn_once("Casting complex values to real discards the imaginary part. "
-                  "Use .real to discard the imaginary part without a warning.")
+    _warn_of_conversion(input, asked)
     return asked
+
+
+def _warn_of_conversion(input: Any, asked: np.dtype[Any] | None) -> None:
+    """Warn if complex numbers become real before they are added or multiplied."""
+    if asked is not None and asked.kind != "c" and isinstance(input, TensorBase) and input._array.dtype.kind == "c":
+        warn_of_discarded_part()
 
 
 _SUMMED = rule(overlap=FREE, typed=True, repeated=True)
@@ -123,12 +127,14 @@ def mean(input: TensorBase, dim: Dims | None = _ALL, keepdim: bool = False, *, d
     >>> torch.tensor([[1., 2.], [3., 4.]]).mean(1)
     tensor([1.5000, 3.5000])
     """
+    asked = optional_type("mean", dtype)
+    _warn_of_conversion(input, asked)
     if dim is _ALL:
         if keepdim is False:
-            return _mean_all(input, optional_type("mean", dtype))
+            return _mean_all(input, asked)
         dim = None
     axes = axes_of("mean", dim, array_of("mean", input).ndim)
-    return _mean_dim(input, axes, flag("mean", keepdim), optional_type("mean", dtype))
+    return _mean_dim(input, axes, flag("mean", keepdim), asked)
 
 
 @public(

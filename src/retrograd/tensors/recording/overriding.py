@@ -17,6 +17,7 @@ import numpy as np
 
 from ...foundations.devices import device
 from ...foundations.dtypes import dtype
+from ...foundations.errors import warn
 from ..arguments.data import is_foreign
 from ..arguments.options import layout, memory_format
 from ..state.base import TensorBase
@@ -209,7 +210,11 @@ def overridden(function: Any, found: list[Any], args: tuple[Any, ...], kwargs: M
             return result
     for value in found:
         _refuse_foreign(function, value)
-        result = value.__torch_function__(function, types, args, kwargs)
+        handler = value.__torch_function__
+        if getattr(handler, "__self__", None) is value:
+            warn("Defining your `__torch_function__` as a plain method is deprecated and will be an error in future, "
+                 "please define it as a classmethod.", UserWarning)
+        result = handler(function, types, args, kwargs)
         if result is not NotImplemented:
             return result
     raise refused(function, found, mode)

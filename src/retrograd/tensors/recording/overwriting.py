@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import letter
-from ...foundations.errors import warn
+from ...foundations.errors import warn_of_discarded_part
 from ...foundations.modes import local
 from ...foundations.scalars import filling
 from ...kernels.elementwise.arithmetic import fill_all, overwrite, zero_all
@@ -39,6 +39,8 @@ def fill(call: Call, input: TensorBase, value: Any) -> TensorBase:
     if value._array.ndim:
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value._array.ndim} "
                            "dimensions.")
+    if value._array.dtype.kind == "c" and input._array.dtype.kind not in "cb":
+        warn_of_discarded_part()
     return call(ops.fill_tensor, input, value)
 
 
@@ -70,7 +72,7 @@ def copy_(self: TensorBase, other: Any, non_blocking: bool = False) -> TensorBas
         written(self)                                   # counted even if its elements coincide
         return self
     if other._array.dtype.kind == "c" and self._array.dtype.kind not in "cb":
-        warn("Casting complex values to real discards the imaginary part. Use .real to avoid the warning.", UserWarning)
+        warn_of_discarded_part()
     return over(ops.copy, self, other,  # type: ignore[no-any-return]
                 into=overwrite if other._array.shape == self._array.shape else None)
 

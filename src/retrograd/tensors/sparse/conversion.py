@@ -197,13 +197,13 @@ def to_sparse(self: Any, sparse_dim: Any = None, *, layout: Layout | None = None
               dense_dim: Any = None) -> Any:
     if isinstance(sparse_dim, Layout):
         sparse_dim, layout = None, sparse_dim
-    if layout in _BLOCKS:
+    if layout is not None and layout in _BLOCKS:
         if blocksize is None:
             raise RuntimeError(f"dense_to_sparse: conversion from {kind_of(self)} to Sparse{layout.name[7:].title()} "
                                "without blocksize argument given is not supported")
         return _to_blocks(layout.name, self, blocksize, layout is sparse_bsr)
     if blocksize is not None:
-        kind = "Sparse" if layout in (None, sparse_coo) else f"Sparse{layout.name[7:].title()}"
+        kind = "Sparse" if layout is None or layout is sparse_coo else f"Sparse{layout.name[7:].title()}"
         way = "to_sparse" if is_sparse(self) else "dense_to_sparse"
         raise RuntimeError(f"{way}: conversion from {kind_of(self)} to {kind} with blocksize argument given is not "
                            "supported")

@@ -16,7 +16,7 @@ from ...foundations.dtypes import (
     legacy,
     result_dtype,
 )
-from ...foundations.errors import user_site, warn
+from ...foundations.errors import user_site, warn_of_discarded_part
 from ...foundations.modes import local
 from ...graph.versions import count_with, new_lineage, writing, written
 from ...kernels.kinds import with_numbers
@@ -138,8 +138,7 @@ def write(x: Any, result: Any, refusal: str | None = _NARROWER, over: bool = Fal
         if refusal is not None and category(array.dtype) > category(held.dtype):
             raise RuntimeError(refusal.format(made=legacy(array), held=legacy(held)))
         if array.dtype.kind == "c" and held.dtype.kind not in "cb":
-            warn("Casting complex values to real discards the imaginary part. Use .real to avoid the warning.",
-                 UserWarning)
+            warn_of_discarded_part()
             array = array.with_values(array.values.real)
         array = cast(array, held.dtype)
     writing(x._array)

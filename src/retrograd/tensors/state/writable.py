@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import Array
-from ...foundations.errors import noted
+from ...foundations.errors import noted, warn_once
 from ...foundations.modes import local
 from ...kernels.layout import address, dense
 
@@ -44,12 +44,17 @@ def unlock(target: Array) -> Array:
 
     Raises RuntimeError if elements of this array plainly coincide. If windows overlap, PyTorch writes them in order.
     """
-    if target.size and any([stride == 0 and size > 1 for stride, size in zip(target.strides, target.shape)]):
+    if target.size and _repeats(target):
         raise noted(
             RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
                          "memory location. Please clone() the tensor before performing the operation."),
             "in-place#overlapping-memory")
     return unlocked(target)
+
+
+def _repeats(array: Array) -> bool:
+    """Whether `expand` repeats elements of an array."""
+    return any([step == 0 and size > 1 for step, size in zip(array.strides, array.shape)])
 
 
 def unlocked(target: Array) -> Array:
@@ -65,6 +70,13 @@ def unlocked(target: Array) -> Array:
             RuntimeError("unsupported operation: the written-to tensor refers to memory that is read-only. Please "
                          "clone() the tensor before performing the operation."), "in-place#read-only-memory") from None
     return writable
+
+
+def warn_of_expanded(name: str, array: Array, example: str) -> None:
+    """Warn once of a write to an array with several elements in one place of the memory, which `expand` makes."""
+    if not array.flags.writeable and _repeats(array):
+        warn_once(f"Use of {name} on expanded tensors is deprecated. Please clone() the tensor before performing this "
+                  f"operation. This also applies to advanced indexing e.g. {example}")
 
 
 def may_share_memory(a: Array, b: Array) -> bool:

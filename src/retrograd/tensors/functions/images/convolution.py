@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import C_NAMES, F32, I64, Array, Shape, dtype as torch_dtype, unimplemented
-from ....foundations.errors import noted
+from ....foundations.errors import noted, warn_once
 from ....ops.images import convolution as ops
 from ....tensors.state.base import TensorBase
 from ...arguments.options import refuse_complex_gradient
@@ -216,6 +216,8 @@ def _same(input: TensorBase, weight: TensorBase, bias: TensorBase | None, stride
             instead="pass the padding as ints")
     total = [d * (k - 1) for d, k in zip(dilation, kernel)]
     if any([n % 2 for n in total]):
+        warn_once("Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of "
+                  "the input be created")
         input = constant_pad_nd(input, [size for n in total[::-1] for size in (0, n % 2)])
     return _checked(input, weight, bias, stride, tuple([n // 2 for n in total]), dilation, False, 0, groups, True)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import I64, Array, dtype as torch_dtype
-from ....foundations.errors import noted, span
+from ....foundations.errors import noted, span, warn_once
 from ....foundations.modes import local
 from ....foundations.scalars import check_convertible, converted
 from ....kernels.indexing import gathering as elements, indexing as kernels, scattering as combined
@@ -23,10 +23,12 @@ from ....ops.indexing import indexing as ops, scattering
 from ...arguments.dims import array_of, axis_of
 from ...arguments.options import number
 from ...recording.calls import recorded
+from ...recording.inplace import over
 from ...recording.out_rules import APART, EXACT, SCALAR, TARGET, rule
 from ...recording.public import public
 from ...recording.twins import Call, twins
 from ...state.base import TensorBase, plain, requires
+from ...state.writable import warn_of_expanded
 from ..shapes.shape import broadcast_to, reshape
 from ..sparse import implementation
 
@@ -157,6 +159,9 @@ def scatter(call: Call, input: TensorBase, dim: int, index: TensorBase, src: Any
         if kind:
             return call(scattering.scatter_number, input, index, dim, value, kind, into=combined.scatter_number_into)
         return call(ops.scatter_value, input, index, dim, value, into=elements.scatter_value_into)
+    if kind:
+        warn_once("The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future "
+                  "PyTorch release. Use torch.scatter_reduce instead for more reduction options.")
     check_types(array, src._array)
     check_elements("scatter", array, index._array, dim, src._array)
     if kind:
@@ -311,6 +316,8 @@ def index_copy(call: Call, input: TensorBase, dim: int, index: TensorBase, sourc
 def index_fill(call: Call, input: TensorBase, dim: int, index: TensorBase, value: Any) -> Any:
     """A copy with the slices along `dim` that `index` names filled with a number."""
     array, numbers = input._array, array_of("index_fill", index, "index", 3)
+    if call is over:
+        warn_of_expanded("index_fill_", array, "tensor[mask] = scalar")
     axis = axis_of("index_fill", dim, array.ndim)
     if numbers.dtype != I64:
         raise noted(IndexError("index_fill_(): Expected dtype int64 for index."), given=f"torch.{numbers.dtype.name}")

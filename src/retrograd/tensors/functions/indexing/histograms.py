@@ -8,6 +8,7 @@ import numpy as np
 
 from .... import return_types
 from ....foundations.dtypes import Array, dtype as torch_dtype
+from ....foundations.errors import warn_once
 from ....foundations.scalars import check_double
 from ....ops.indexing import sorting as ops
 from ...arguments.dims import array_of, as_int
@@ -64,8 +65,17 @@ def searchsorted(sorted_sequence: Any, input: Any = None, *, out_int32: bool = F
         raise RuntimeError("torch.searchsorted(): side and right can't be set to opposites, got side of left while "
                            "right was True")
     _check_bounds(bounds, values)
+    for what, array in (("input value", values), ("boundary", bounds)):
+        if not array.flags.c_contiguous:
+            _warn_of_copy(what)
     indices = None if sorter is None else _sorter(bounds, sorter)
     return _searchsorted(sorted_sequence, input, right or side == "right", flag("searchsorted", out_int32), indices)
+
+
+def _warn_of_copy(what: str) -> None:
+    warn_once(f"torch.searchsorted(): {what} tensor is non-contiguous, this will lower the performance due to extra "
+              f"data copy when converting non-contiguous tensor to contiguous, please use contiguous {what} tensor if "
+              "possible. This message will only appear once per program.")
 
 
 def _check_bounds(bounds: Array, values: Array) -> None:

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ....foundations.dtypes import Array, dtype as torch_dtype
-from ....foundations.errors import noted
+from ....foundations.errors import noted, warn_of_discarded_part
 from ....foundations.modes import local
 from ....foundations.scalars import filling
 from ....graph.versions import writing
@@ -236,6 +236,8 @@ def setitem(input: TensorBase, key: Any, value: Any) -> None:
     """
     if not isinstance(value, TensorBase):
         value = plain(_number(input._array.dtype, value))
+    elif value._array.dtype.kind == "c" and input._array.dtype.kind not in "cb":
+        warn_of_discarded_part()
     if key is False:
         return
     kind = type(key)
@@ -250,6 +252,8 @@ def setitem(input: TensorBase, key: Any, value: Any) -> None:
         refuse_inference(input._grad_meta)
     target = _taken(steps, input._array)
     if not target.flags.writeable:
+        if arrays is not None:
+            masking.warn_of_put(target, arrays, value._array)
         target = unlock(target) if arrays is None else unlocked(target)
     if arrays is None:
         if value._array.shape == target.shape:
@@ -279,6 +283,7 @@ def _record(input: TensorBase, steps: list[Step], arrays: tuple[Any, ...] | None
     array, shape = target._array, value._array.shape
     if arrays is not None:
         value = _stripped(value, False)
+        masking.warn_of_put(array, arrays, value._array)
         check_writable(target, local.thread.grad and (requires(target) or requires(value)))
         put(over, target, arrays, value, False)
     elif not shape and array.shape:

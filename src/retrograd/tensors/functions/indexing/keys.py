@@ -30,7 +30,8 @@ def as_tuple(key: Any) -> tuple[Any, ...]:
         return (key,)
     warn(
         "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; "
-        "use x[tuple(seq)] instead of x[seq].", UserWarning)
+        "use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
+        "x[torch.tensor(seq)], which will result either in an error or a different result", UserWarning)
     return tuple(key)
 
 

@@ -24,7 +24,7 @@ from ...recording.out_rules import APART, SCALAR, rule
 from ...recording.public import public
 from ...recording.twins import Call, twins
 from ...state.base import TensorBase
-from ...state.writable import refuse_overlap
+from ...state.writable import refuse_overlap, warn_of_expanded
 
 _masked_select = recorded(ops.masked_select)
 
@@ -105,11 +105,21 @@ def index_put(call: Call, input: TensorBase, indices: Sequence[Any], values: Ten
         if not isinstance(each, TensorBase):
             raise TypeError(f"expected Tensor as element {i} in argument 1, but got {type(each).__name__}")
     arrays = tuple([static_index(each._array) for each in indices])
+    if call is over:
+        warn_of_put(input._array, arrays, values._array, accumulate)
     _check_rank(input._array, array_of("index_put", values, "values", 3), arrays, accumulate)
     return put(call, input, arrays, values, accumulate)
 
 
 index_put_ = index_put.written
+
+
+def warn_of_put(target: Array, indices: Sequence[Any], values: Array, accumulate: bool = False) -> None:
+    """Warn once of a write to places of an expanded tensor. With a mask and one number, `masked_fill_` warns, too."""
+    warn_of_expanded("index_put_", target, "tensor[indices] = tensor")
+    kinds = [index.dtype.kind for index in indices if isinstance(index, np.ndarray)]
+    if kinds == ["b"] and values.size == 1 and not accumulate:
+        warn_of_expanded("masked_fill_", target, "tensor[mask] = scalar")
 
 
 # By a mask
@@ -127,6 +137,8 @@ def masked_fill(call: Call, input: TensorBase, mask: TensorBase, value: Any) -> 
     if chosen.dtype.kind != "b":
         raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype "
                            f"{C_NAMES[chosen.dtype.name]}")
+    if call is over:
+        warn_of_expanded("masked_fill_", array, "tensor[mask] = scalar")
     shapes = array.shape, chosen.shape
     common_shape(*(shapes if call is over else shapes[::-1]))
     if isinstance(value, TensorBase):

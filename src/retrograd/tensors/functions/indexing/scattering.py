@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import I64, Array, refuse
-from ....foundations.errors import noted
+from ....foundations.errors import noted, warn
 from ....kernels.indexing import gathering as elements, scattering as kernels
 from ....kernels.shape import clash
 from ....ops.basic import beyond
@@ -126,6 +126,9 @@ def masked_scatter(call: Call, input: TensorBase, mask: TensorBase, source: Tens
     if array.dtype != values.dtype:
         raise RuntimeError("masked_scatter: expected self and source to have same dtypes but got"
                            f"{gathering.legacy(array)} and {gathering.legacy(values)}")
+    if chosen.dtype == np.uint8:
+        warn("masked_scatter_ received a mask with dtype torch.uint8, this behavior is now deprecated,please use a "
+             "mask with dtype torch.bool instead.", UserWarning)
     if chosen.dtype.kind != "b":
         raise RuntimeError("masked_scatter_ only supports boolean masks, but got mask with dtype "
                            f"{gathering.legacy(chosen)}")

@@ -12,7 +12,7 @@ import numpy as np
 
 from .... import return_types
 from ....foundations.dtypes import BOOL_, C_NAMES, dtype as torch_dtype
-from ....foundations.errors import noted, unsaid
+from ....foundations.errors import kind_of, noted, unsaid
 from ....kernels.reductions import nonempty
 from ....ops import reductions, scans
 from ....ops.framework import Op
@@ -281,6 +281,8 @@ def nonzero(input: TensorBase, *, as_tuple: bool = False) -> TensorBase | Any:
             [2]])
     """
     array_of("nonzero", input)
+    if not isinstance(as_tuple, bool):
+        raise TypeError(f"nonzero(): argument 'as_tuple' must be bool, not {kind_of(as_tuple)}")
     return _nonzero_columns(input) if as_tuple else _nonzero(input)
 
 

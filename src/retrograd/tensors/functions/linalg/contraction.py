@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....foundations.dtypes import C_NAMES, Array
-from ....foundations.errors import noted
+from ....foundations.errors import noted, warn_once
 from ....kernels.layout import in_rows
 from ....ops import shape as shape_ops
 from ...arguments.dims import array_of, arrays_of, as_int, axis_of
@@ -259,7 +259,16 @@ OUT_OF_CHAIN = rule(exact="multi_dot(): expected out tensor to have dtype {c_res
 
 @public(out=OUT_OF_CHAIN, event="aten::chain_matmul")
 def chain_matmul(*matrices: Any) -> Any:
-    """The product of several matrices, in the order with the fewest multiplications. An older form of `multi_dot`."""
+    """The product of several matrices, in the order with the fewest multiplications. An older form of `multi_dot`.
+
+    >>> import retrograd as torch
+    >>> torch.chain_matmul(torch.ones(2, 3), torch.ones(3, 4), torch.ones(4, 1))
+    tensor([[12.],
+            [12.]])
+    """
+    warn_once("torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use "
+              "torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather than multiple "
+              "parameters.")
     if not matrices:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")
     arrays = arrays_of(matrices)

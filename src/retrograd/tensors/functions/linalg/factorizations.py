@@ -67,7 +67,9 @@ def linalg_cholesky(input: TensorBase, *, upper: bool = False) -> Any:
 def cholesky(input: TensorBase, upper: bool = False) -> Any:
     """The Cholesky factor. An older form of `torch.linalg.cholesky`."""
     warn_once("torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a future PyTorch "
-              "release.")
+              "release.\nL = torch.cholesky(A)\nshould be replaced with\nL = torch.linalg.cholesky(A)\nand\n"
+              "U = torch.cholesky(A, upper=True)\nshould be replaced with\nU = torch.linalg.cholesky(A).mH\nThis "
+              "transform will produce equivalent results for all valid (symmetric positive definite) inputs.")
     matrices("cholesky", input, square=True, kernel="cholesky_cpu")
     factor, info = ops.cholesky(input, upper)
     refuse_failures(info, "cholesky", _INDEFINITE)
@@ -104,7 +106,9 @@ def linalg_qr(A: TensorBase, mode: str = "reduced") -> return_types.linalg_qr:
     out=rule(exact=EXACT, overlap=FREE, blame="linalg_qr"), strict=True, method=True)
 def qr(input: TensorBase, some: bool = True) -> return_types.qr:
     """Q and R, of the complete shapes if `some` is False. An older form of `torch.linalg.qr`."""
-    warn_once("torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future PyTorch release.")
+    warn_once("torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future PyTorch release.\n"
+              "The boolean parameter 'some' has been replaced with a string parameter 'mode'.\nQ, R = torch.qr(A, some)"
+              "\nshould be replaced with\nQ, R = torch.linalg.qr(A, 'reduced' if some else 'complete')")
     return return_types.qr(linalg_qr(input, "reduced" if some else "complete"))
 
 

@@ -90,7 +90,10 @@ def lu(A: TensorBase, pivot: bool = True, get_infos: bool = False, out: Any = No
     """L and U in one matrix, and the pivots; with `get_infos` also the infos. An older form of
     `torch.linalg.lu_factor`."""
     warn_once("torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be "
-              "removed in a future PyTorch release.")
+              "removed in a future PyTorch release.\nLU, pivots = torch.lu(A, compute_pivots)\nshould be replaced with"
+              "\nLU, pivots = torch.linalg.lu_factor(A, compute_pivots)\nand\nLU, pivots, info = torch.lu(A, "
+              "compute_pivots, get_infos=True)\nshould be replaced with\nLU, pivots, info = "
+              "torch.linalg.lu_factor_ex(A, compute_pivots)")
     array_of("_lu_with_info", A)
     found = tuple(linalg_lu_factor_ex(A, pivot=pivot))
     if out is not None:
@@ -151,7 +154,8 @@ def _check_unpacked(order: Array, rows: int) -> None:
 def lu_solve(input: TensorBase, LU_data: TensorBase, LU_pivots: TensorBase, *, out: TensorBase | None = None) -> Any:
     """The X with A @ X = input, given the LU of A. An older form of `torch.linalg.lu_solve`."""
     warn_once("torch.lu_solve is deprecated in favor of torch.linalg.lu_solveand will be removed in a future PyTorch "
-              "release.")
+              "release.\nNote that torch.linalg.lu_solve has its arguments reversed.\nX = torch.lu_solve(B, LU, pivots)"
+              "\nshould be replaced with\nX = torch.linalg.lu_solve(LU, pivots, B)")
     return linalg_lu_solve(LU_data, LU_pivots, input, out=out)  # type: ignore[call-arg]
 
 

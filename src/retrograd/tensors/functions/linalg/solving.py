@@ -101,7 +101,9 @@ def triangular_solve(input: TensorBase, A: TensorBase, upper: bool = True, trans
     """The X with A @ X = input for triangular A, or A^T @ X = input with `transpose`, and a copy of A. An older form of
     `torch.linalg.solve_triangular`."""
     warn_once("torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangularand will be removed in a "
-              "future PyTorch release.")
+              "future PyTorch release.\ntorch.linalg.solve_triangular has its arguments reversed and does not return a "
+              "copy of one of the inputs.\nX = torch.triangular_solve(B, A).solution\nshould be replaced with\nX = "
+              "torch.linalg.solve_triangular(A, B).")
     b, a = input._array, A._array
     checks.check_rank("torch.triangular_solve: Expected b to", b)
     checks.check_rank("torch.triangular_solve: Expected A to", a)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ....foundations.errors import warn_of_discarded_part
 from ....ops import basic
 from ....ops.networks import softmax as ops
 from ....tensors.state.base import TensorBase
@@ -42,6 +43,8 @@ def _over_dim(name: str, call: Callable[..., Any], what: str) -> Callable[..., A
         array = array_of(name, input)
         if dtype is not None:
             dtype = element_type(name, dtype)
+            if array.dtype.kind == "c" and dtype.kind != "c":
+                warn_of_discarded_part()
             if dtype is not array.dtype:
                 input = _cast(input, dtype)
         return call(input, axis_of(name, dim, array.ndim))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.errors import noted
+from ....foundations.errors import noted, warn_once
 from ....ops import shape as ops
 from ....tensors.state.base import TensorBase
 from ...arguments.dims import array_of, axis_of
@@ -92,6 +92,31 @@ def reversed_axes(input: TensorBase) -> Any:
     return _permute(input, tuple(range(input._array.ndim))[::-1])
 
 
+_OTHER_DIMENSIONS = (
+    "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an "
+    "error in a future release. Consider `x.mT` to transpose batches of matrices or "
+    "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.")
+
+
+def turned(input: TensorBase) -> Any:
+    """`reversed_axes`, as the attribute T, which is meant for matrices."""
+    ndim = input._array.ndim
+    if ndim != 2:
+        warn_once(_OTHER_DIMENSIONS if ndim else f"Tensor.T {_OF_A_NUMBER}")
+    return reversed_axes(input)
+
+
+_OF_A_NUMBER = "is deprecated on 0-D tensors. This function is the identity in these cases."
+_CONJUGATE_OF_A_NUMBER = "is deprecated on 0-D tensors. Consider using x.conj()."
+
+
+def matrices_turned(input: TensorBase) -> Any:
+    """`matrices_transposed`, as the attribute mT."""
+    if not input._array.ndim:
+        warn_once(f"Tensor.mT {_OF_A_NUMBER}")
+    return matrices_transposed(input)
+
+
 def matrices_transposed(input: TensorBase) -> Any:
     """A view with the last two dimensions swapped."""
     ndim = array_of("mT", input).ndim
@@ -103,17 +128,26 @@ def matrices_transposed(input: TensorBase) -> Any:
 @public(method=True)
 def adjoint(input: TensorBase) -> Any:
     """The last two dimensions swapped, and the elements conjugated if they are complex."""
-    if array_of("adjoint", input).ndim == 1:
+    ndim = array_of("adjoint", input).ndim
+    if ndim == 1:
         raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
-    turned = matrices_transposed(input)
-    return np.conjugate(turned) if turned._array.dtype.kind == "c" else turned
+    if not ndim:
+        warn_once(f"adjoint() {_CONJUGATE_OF_A_NUMBER}")
+    return _adjoint(input)
+
+
+def _adjoint(input: TensorBase) -> Any:
+    transposed = matrices_transposed(input)
+    return np.conjugate(transposed) if transposed._array.dtype.kind == "c" else transposed
 
 
 def matrices_adjoint(input: TensorBase) -> Any:
     """`adjoint`, as the attribute mH."""
     if input._array.ndim == 1:
         raise RuntimeError("tensor.mH is only supported on matrices or batches of matrices. Got 1-D tensor.")
-    return adjoint(input)
+    if not input._array.ndim:
+        warn_once(f"Tensor.mH {_CONJUGATE_OF_A_NUMBER}")
+    return _adjoint(input)
 
 
 def matrix_adjoint(input: TensorBase) -> Any:
@@ -122,7 +156,9 @@ def matrix_adjoint(input: TensorBase) -> Any:
     if ndim not in (0, 2):
         raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor."
                            + (" For batches of matrices, consider using tensor.mH" if ndim > 2 else ""))
-    return adjoint(input)
+    if not ndim:
+        warn_once(f"Tensor.H {_CONJUGATE_OF_A_NUMBER}")
+    return _adjoint(input)
 
 
 def _np_transpose(a: TensorBase, axes: tuple[int, ...] | None = None) -> Any:
@@ -138,5 +174,5 @@ NUMPY: dict[Any, Callable[..., Any]] = {
 
 
 methods(
-    swapdims=swapdims, moveaxis=moveaxis, T=public_property(reversed_axes), mT=public_property(matrices_transposed),
+    swapdims=swapdims, moveaxis=moveaxis, T=public_property(turned), mT=public_property(matrices_turned),
     H=public_property(matrix_adjoint), mH=public_property(matrices_adjoint))
