@@ -35,7 +35,7 @@ def wide() -> torch.Tensor:
     (lambda: torch.searchsorted(ONE, torch.arange(6.0)[::2]), "torch.searchsorted(): input value tensor is non-"),
     (lambda: torch.stft(torch.ones(8), 4, return_complex=True), "A window was not provided. A rectangular window"),
     (lambda: torch.istft(torch.ones(3, 3) + 0j, 4), "A window was not provided. A rectangular window"),
-    (lambda: torch.nn.functional.conv1d(torch.ones(1, 1, 2), torch.ones(1, 1, 2), padding="same"), "Using padding='sam"),
+    (lambda: torch.nn.functional.conv1d(torch.ones(1, 1, 2), torch.ones(1, 1, 2), padding="same"), "Using padding="),
     (lambda: COMPLEX.float(), LOST), (lambda: torch.zeros(1).__setitem__(0, COMPLEX[0]), LOST),
     (lambda: torch.zeros(2).fill_(COMPLEX[0]), LOST), (lambda: COMPLEX.mean(dtype=torch.float32), LOST),
     (lambda: COMPLEX.log_softmax(0, dtype=torch.float32), LOST),

@@ -72,9 +72,11 @@ _STFT_IS_CALLED_WRONG = (
     "      didn't match because some of the arguments have invalid types: (Tensor, {})\n")
 
 
-# The end of the warnings about a missing window.
-_ONES = ("To suppress this warning and use a rectangular window, explicitly set `window=torch.ones(n_fft, "
-         "device=<device>)`.")
+def _expect_window(window: TensorBase | None, advice: str) -> None:
+    """Warn once if there is no window."""
+    if window is None:
+        warn_once(f"A window was not provided. A rectangular window will be applied{advice}To suppress this warning and "
+                  "use a rectangular window, explicitly set `window=torch.ones(n_fft, device=<device>)`.")
 
 
 @public(method=True)
@@ -103,10 +105,8 @@ def stft(input: TensorBase, n_fft: int, hop_length: int | None = None, win_lengt
     n_fft = as_int("stft", n_fft, "n_fft")
     if center:
         input = _padded(input, n_fft // 2, pad_mode)
-    if window is None:
-        warn_once("A window was not provided. A rectangular window will be applied,which is known to cause spectral "
-                  "leakage. Other windows such as torch.hann_window or torch.hamming_window are recommended to reduce "
-                  f"spectral leakage.{_ONES}")
+    _expect_window(window, ",which is known to cause spectral leakage. Other windows such as torch.hann_window or "
+                           "torch.hamming_window are recommended to reduce spectral leakage.")
     hop = n_fft >> 2 if hop_length is None else hop_length
     width = n_fft if win_length is None else win_length
     is_complex = "c" in (input._array.dtype.kind, window is not None and window._array.dtype.kind)
@@ -178,9 +178,7 @@ def istft(input: TensorBase, n_fft: int, hop_length: int | None = None, win_leng
     """
     array = array_of("istft", input)
     n_fft = _int_of(n_fft)
-    if window is None:
-        warn_once("A window was not provided. A rectangular window will be applied.Please provide the same window used "
-                  f"by stft to make the inversion lossless.{_ONES}")
+    _expect_window(window, ".Please provide the same window used by stft to make the inversion lossless.")
     hop = n_fft >> 2 if hop_length is None else hop_length
     width = n_fft if win_length is None else win_length
     if array.dtype.kind != "c":

@@ -10,6 +10,7 @@ from .... import return_types
 from ....foundations.dtypes import Array, dtype as torch_dtype
 from ....foundations.errors import warn_once
 from ....foundations.scalars import check_double
+from ....kernels.layout import in_rows
 from ....ops.indexing import sorting as ops
 from ...arguments.dims import array_of, as_int
 from ...arguments.options import number
@@ -66,7 +67,7 @@ def searchsorted(sorted_sequence: Any, input: Any = None, *, out_int32: bool = F
                            "right was True")
     _check_bounds(bounds, values)
     for what, array in (("input value", values), ("boundary", bounds)):
-        if not array.flags.c_contiguous:
+        if not in_rows(array):
             _warn_of_copy(what)
     indices = None if sorter is None else _sorter(bounds, sorter)
     return _searchsorted(sorted_sequence, input, right or side == "right", flag("searchsorted", out_int32), indices)
