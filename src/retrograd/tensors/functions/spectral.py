@@ -75,8 +75,8 @@ _STFT_IS_CALLED_WRONG = (
 def _expect_window(window: TensorBase | None, advice: str) -> None:
     """Warn once if there is no window."""
     if window is None:
-        warn_once(f"A window was not provided. A rectangular window will be applied{advice}To suppress this warning and "
-                  "use a rectangular window, explicitly set `window=torch.ones(n_fft, device=<device>)`.")
+        warn_once(f"A window was not provided. A rectangular window will be applied{advice}To suppress this warning "
+                  "and use a rectangular window, explicitly set `window=torch.ones(n_fft, device=<device>)`.")
 
 
 @public(method=True)
