@@ -108,7 +108,7 @@ def _named(place: Any) -> tuple[str, int | None]:
 
 
 def _with_index(args: tuple[Any, ...], named: dict[str, Any]) -> tuple[str, int | None]:
-    """The type and the index of a device from the arguments `type` and `index`. Raises TypeError for other arguments."""
+    """The type and the index of a device from the arguments `type` and `index`. Raises TypeError for others."""
     if len(args) + len(named) < 2 or len(args) > 2:
         wrong = "".join([f"\n      didn't match because some of the keywords were incorrect: {key}" for key in named])
         raise invalid_combination("device", args, named, _WAYS[0] + wrong, _WAYS[1])

@@ -71,16 +71,17 @@ class _Limits(Fixed):
 
 
 @cache
-def _limits_of_floats(of: dtype) -> tuple[int, str, float, float, float, float, float, float]:
-    """`bits, dtype, eps, max, min, tiny, resolution, smallest_normal` of `finfo(of)`. Raises TypeError for an integer type."""
+def _limits_of_floats(of: dtype) -> dict[str, Any]:
+    """The attributes of `finfo(of)`. Raises TypeError for an integer type."""
     if of.category < FLOATING:
         raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
     real = of.to_real()
     if real.name not in _FLOATS:
         raise NotImplementedError(f"\"epsilon\" not implemented for '{real.legacy}'")
     facts = _FLOATS[real.name]
-    return (8 * real.itemsize, real.name, facts.eps, facts.max, -facts.max if real.is_signed else facts.tiny,
-            facts.tiny, float(f"1e-{facts.digits}"), facts.tiny)
+    return {"bits": 8 * real.itemsize, "dtype": real.name, "eps": facts.eps, "max": facts.max,
+            "min": -facts.max if real.is_signed else facts.tiny, "tiny": facts.tiny,
+            "resolution": float(f"1e-{facts.digits}"), "smallest_normal": facts.tiny}
 
 
 @cache
@@ -97,7 +98,8 @@ def _limits_of_integers(of: dtype) -> tuple[int, int, int]:
 
 def largest_float(of: dtype) -> float:
     """`finfo(of).max`, quickly."""
-    return _limits_of_floats(of)[3]
+    found: float = _limits_of_floats(of)["max"]
+    return found
 
 
 class finfo(_Limits, metaclass=Sealed):
@@ -107,7 +109,7 @@ class finfo(_Limits, metaclass=Sealed):
     """
 
     __module__ = "retrograd"
-    __slots__ = ("bits", "dtype", "eps", "max", "min", "tiny", "resolution", "smallest_normal")
+    __slots__ = ("bits", "dtype", "eps", "max", "min", "resolution", "smallest_normal", "tiny")
     bits: int
     dtype: str
     eps: float
@@ -121,7 +123,7 @@ class finfo(_Limits, metaclass=Sealed):
         if len(args) + len(named) > 1:
             raise invalid_combination("finfo", args, named, "(torch.dtype type)", "()")
         super().__init__(args if args or named else (get_default_dtype(),), named)
-        for name, fact in zip(self.__slots__, _limits_of_floats(self.of)):
+        for name, fact in _limits_of_floats(self.of).items():
             object.__setattr__(self, name, fact)
 
     def __repr__(self) -> str:

@@ -1,7 +1,7 @@
 """The types of the small types that C code makes in PyTorch, such as `dtype` and `Size`.
 
-Python's errors name such a type with its module, as C code does: "'torch.dtype' object is not callable". So Python knows
-these types by the long name here, too, and `__name__` is the short one. Programs cannot change these types.
+Python's errors name such a type with its module, as C code does: "'torch.dtype' object is not callable". So Python
+knows these types by the long name here, too, and `__name__` is the short one. Programs cannot change these types.
 """
 
 from __future__ import annotations

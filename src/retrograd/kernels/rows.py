@@ -70,7 +70,7 @@ def _plainly(x: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
     wide = WIDER.get(x.dtype) if x.size > TALL else None
     if wide is not None and drifts(x, axes) and (
             axes is None or math.prod([x.shape[axis] for axis in axes]) > TALL):
-        if axes == (0,) and 2 * TALL <= len(x) and x.size < _FEW_ROWS * len(x) and x.flags.c_contiguous:
+        if axes == (0,) and len(x) >= 2 * TALL and x.size < _FEW_ROWS * len(x) and x.flags.c_contiguous:
             found = _narrow(x.reshape(len(x), -1), wide).reshape(x.shape[1:])
             return found[None] if keepdim else found
         return np.add.reduce(x, axis=axes, keepdims=keepdim, dtype=wide, out=...).astype(x.dtype)

@@ -3,8 +3,8 @@
 Vectors of a whole register run through the inner dim. What remains at its end is one shorter vector, which reads and
 writes nothing beyond. A reduction over the inner dim has an accumulator for each lane; the lanes are added in pairs at
 the end of a row or block, and rows and blocks one after the other. So a sum of n floats over the inner dim is off by at
-most (8192 / w + log2(w) + n / 8192) roundings, with w = 16 to 64 lanes. A sum over outer dims adds row after row, 128 at
-a time, then 128 such sums at a time, in up to four parts if threads may share the rows (`sharing`).
+most (8192 / w + log2(w) + n / 8192) roundings, with w = 16 to 64 lanes. A sum over outer dims adds row after row, 128
+at a time, then 128 such sums at a time, in up to four parts if threads may share the rows (`sharing`).
 
 Extents that are set at run time (`Extent`) stand in the table, beside the addresses. A row whose length is not known
 runs in blocks, whose number stands in the table, too. What remains of a block after its whole vectors runs in vectors
@@ -33,8 +33,8 @@ _SHORT = 4
 # So many sums are added before their total is added to the next sum, if there are more than twice as many: rows first,
 # then the totals of so many rows.
 _ADDED = 128
-# The most bytes of such a total, which lies in the memory that the function has on the stack of its thread. There may be
-# many totals if their size is set at run time, so there are fewer bytes.
+# The most bytes of such a total, which lies in the memory that the function has on the stack of its thread. They are
+# fewer if the size is set at run time, since then each total takes all of them.
 _STACK, _SET_STACK = 1 << 16, 1 << 14
 
 
@@ -173,7 +173,7 @@ class LoopWriter(VectorWriter):
 
     def _level(self, level: int, pointers: list[str], block: str) -> None:
         """The code of the dims from this one on."""
-        nest, code = self.nest, self.code
+        nest = self.nest
         assert nest is not None
         outer = nest.outer
         if level == len(nest.shape) - 1:                    # a row begins, or its blocks

@@ -5,7 +5,6 @@ Usual values pass with a comparison or two. Wrong values get PyTorch's message.
 
 from __future__ import annotations
 
-from functools import partial
 from operator import index
 from typing import Any
 
@@ -79,14 +78,19 @@ class qscheme(_Named, metaclass=Listed):
     __slots__ = ()
 
 
-strided, jagged, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc = map(
-    partial(type.__call__, layout), ("strided", "jagged", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc"))
-contiguous_format, preserve_format, channels_last, channels_last_3d = map(
-    partial(type.__call__, memory_format), ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d"))
+def _listed(kind: Any, *names: str) -> Any:
+    """All the objects of a type, by their names."""
+    return [type.__call__(kind, name) for name in names]
+
+
+strided, jagged, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc = _listed(
+    layout, "strided", "jagged", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc")
+contiguous_format, preserve_format, channels_last, channels_last_3d = _listed(
+    memory_format, "contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
 legacy_contiguous_format = contiguous_format
 per_tensor_affine, per_channel_affine, per_tensor_symmetric, per_channel_symmetric, per_channel_affine_float_qparams = (
-    map(partial(type.__call__, qscheme), ("per_tensor_affine", "per_channel_affine", "per_tensor_symmetric", "per_channel_symmetric",
-                  "per_channel_affine_float_qparams")))
+    _listed(qscheme, "per_tensor_affine", "per_channel_affine", "per_tensor_symmetric", "per_channel_symmetric",
+            "per_channel_affine_float_qparams"))
 _CHANNELS_LAST = {"channels_last": 4, "channels_last_3d": 5}
 
 
