@@ -37,8 +37,7 @@ class device(Fixed, metaclass=Sealed):
             kind, number = _named(args[0] if args else next(iter(named.values())))
         else:
             kind, number = _with_index(args, named)
-        object.__setattr__(self, "type", kind)
-        object.__setattr__(self, "index", number)
+        self.type, self.index = kind, number
 
     def __repr__(self) -> str:
         index = "" if self.index is None else f", index={self.index}"

@@ -38,12 +38,6 @@ class dtype(Fixed, metaclass=Listed):
 
     __module__ = "retrograd"                                 # where programs find it
     __slots__ = ("category", "dtype", "itemsize", "kind", "legacy", "name")
-    name: str
-    legacy: str
-    dtype: np.dtype[Any]
-    kind: str
-    itemsize: int
-    category: int
     of: ClassVar[dict[np.dtype[Any], dtype]] = {}
     all: ClassVar[dict[str, dtype]] = {}
 
@@ -53,23 +47,22 @@ class dtype(Fixed, metaclass=Listed):
         `itemsize` are the bytes of an element. `kind` is NumPy's letter for the category, so that a derivative rule can
         ask arrays and tensors in the same way.
         """
-        put = partial(object.__setattr__, self)
-        put("name", name)
-        put("legacy", legacy)
+        self.name, self.legacy = name, legacy
         dtype.all[name] = self
         if lent is None:
-            put("dtype", np.dtype(name))
+            self.dtype: np.dtype[Any] = np.dtype(name)
+            self.kind: str = self.dtype.kind
+            self.itemsize: int = self.dtype.itemsize
             dtype.of[self.dtype] = self
-        kind, itemsize = (self.dtype.kind, self.dtype.itemsize) if lent is None else lent
-        put("kind", kind)
-        put("itemsize", itemsize)
-        put("category", _CATEGORY[kind])
+        else:
+            self.kind, self.itemsize = lent
+        self.category = _CATEGORY[self.kind]
 
     def __getattr__(self, attribute: str) -> Any:
         """The NumPy dtype of a rare type, which is absent until a program first needs the type."""
         if attribute != "dtype":
             object.__getattribute__(self, attribute)         # raises
-        object.__setattr__(self, "dtype", _lent(self))
+        self.dtype = _lent(self)
         dtype.of[self.dtype] = self
         RARE.add(self.dtype)
         if self.category == FLOATING:

@@ -61,7 +61,7 @@ class _Limits(Fixed):
             raise TypeError(f"{name}() got multiple values for argument 'type'")
         for other in named.keys() - {"type"}:
             raise TypeError(f"{name}() got an unexpected keyword argument '{other}'")
-        object.__setattr__(self, "of", of)
+        self.of = of
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Limits) and self.of is other.of
@@ -124,7 +124,7 @@ class finfo(_Limits, metaclass=Sealed):
             raise invalid_combination("finfo", args, named, "(torch.dtype type)", "()")
         super().__init__(args if args or named else (get_default_dtype(),), named)
         for name, fact in _limits_of_floats(self.of).items():
-            object.__setattr__(self, name, fact)
+            setattr(self, name, fact)
 
     def __repr__(self) -> str:
         names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
@@ -144,9 +144,9 @@ class iinfo(_Limits, metaclass=Sealed):
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(args, named)
         for name, fact in zip(("bits", "max", "min"), _limits_of_integers(self.of)):
-            object.__setattr__(self, name, fact)
+            setattr(self, name, fact)
         if self.of not in QUANTIZED:
-            object.__setattr__(self, "dtype", self.of.name)
+            self.dtype = self.of.name
 
     def __getattr__(self, name: str) -> Any:
         if name == "dtype":

@@ -6,10 +6,12 @@ knows these types by the long name here, too, and `__name__` is the short one. P
 
 from __future__ import annotations
 
+from types import MemberDescriptorType
 from typing import Any, ClassVar, NoReturn
 
-# How Python finds the name by which it knows a type.
-_known_by = type.__dict__["__name__"].__get__
+# The name by which Python knows a type.
+_NAME = type.__dict__["__name__"]
+_known_by = _NAME.__get__
 
 
 class Sealed(type):
@@ -37,7 +39,11 @@ class Sealed(type):
     @property
     def __name__(self) -> str:
         """The short name."""
-        return self.__qualname__.rpartition(".")[2]
+        return str(_known_by(self)).rpartition(".")[2]
+
+    @__name__.setter
+    def __name__(self, name: str) -> None:
+        _NAME.__set__(self, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         self._refuse_change(name)
@@ -61,17 +67,28 @@ class Listed(Sealed):
 
 
 class Fixed:
-    """An object whose attributes programs cannot set or delete. `object.__setattr__` sets them."""
+    """An object whose attributes nobody can change once they are set."""
 
     __slots__ = ()
 
     def __setattr__(self, name: str, value: Any) -> None:
-        _refuse(self, name)
-        object.__setattr__(self, name, value)                # raises, since there is no such attribute
+        found = getattr(type(self), name, None)
+        if type(found) is not MemberDescriptorType or _is_set(self, found):
+            _refuse(self, name)
+        object.__setattr__(self, name, value)                # raises if there is no such attribute
 
     def __delattr__(self, name: str) -> None:
         _refuse(self, name)
         object.__delattr__(self, name)
+
+
+def _is_set(of: Fixed, slot: MemberDescriptorType) -> bool:
+    """Whether an attribute has a value."""
+    try:
+        slot.__get__(of)
+    except AttributeError:
+        return False
+    return True
 
 
 def _refuse(of: Fixed, name: str) -> None:

@@ -83,8 +83,8 @@ def _narrow(x: Array, wide: np.dtype[Any]) -> Array:
     n, width = x.shape
     together = math.isqrt(n)
     whole = n - n % together
-    found = np.add.reduce(x[:whole].reshape(-1, together * width), axis=0).reshape(together, width)
-    found = np.add.reduce(found, axis=0, dtype=wide)
+    parts = np.add.reduce(x[:whole].reshape(-1, together * width), axis=0).reshape(together, width)
+    found: Array = np.add.reduce(parts, axis=0, dtype=wide)
     if whole < n:
         found += np.add.reduce(x[whole:], axis=0)
     return found.astype(x.dtype)

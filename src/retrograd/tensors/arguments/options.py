@@ -44,7 +44,7 @@ class _Named(Fixed):
     name: str
 
     def __init__(self, name: str) -> None:
-        object.__setattr__(self, "name", name)
+        self.name = name
 
     def __repr__(self) -> str:
         return f"torch.{self.name}"
