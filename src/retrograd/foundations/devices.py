@@ -9,18 +9,16 @@ from functools import cache
 from types import ModuleType
 from typing import Any, ClassVar
 
-from ..foundations.errors import kind_of, noted
+from ..foundations.errors import invalid_combination, kind_of, noted
+from .sealed import Fixed, Sealed
 
 # PyTorch's device types, in its order. Programs may name types that are not available here.
 KINDS = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy",
          "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone")
 _SPEC = re.compile(r"([a-z]+)(?::(0|[1-9]\d*))?\Z")
 
-# It has PyTorch's name of the type, so Python's errors about its attributes are the errors about PyTorch's devices.
-_SLOTTED = type("torch.device", (), {"__slots__": ()})()
 
-
-class device:
+class device(Fixed, metaclass=Sealed):
     """A place for memory: `device("cpu")`, `device("cuda", 0)`, `device("cuda:0")`.
 
     >>> device("cpu")
@@ -34,28 +32,12 @@ class device:
     type: str
     index: int | None
 
-    def __init__(self, type: str | device | int, index: int | None = None) -> None:
-        if isinstance(type, device):
-            kind, number = type.type, type.index
-        elif isinstance(type, int) and not isinstance(type, bool):
-            kind, number = "cuda", _checked_accelerator(_checked_index(type))
+    def __init__(self, *args: Any, **named: Any) -> None:
+        if len(args) + len(named) == 1 and not (named and "device" not in named and type(named.get("type")) is not str):
+            kind, number = _named(args[0] if args else next(iter(named.values())))
         else:
-            kind, number = _parsed(type)
-            if index is not None:
-                if number is not None:
-                    raise RuntimeError("type (string) must not include an index because index was passed explicitly: "
-                                       f"{type}")
-                number = _checked_index(index)
-        object.__setattr__(self, "type", kind)
-        object.__setattr__(self, "index", number)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in self.__slots__:
-            raise AttributeError(f"attribute '{name}' of 'torch.device' objects is not writable")
-        setattr(_SLOTTED, name, value)                       # raises
-
-    def __delattr__(self, name: str) -> None:
-        self.__setattr__(name, None)
+            kind, number = _with_index(args, named)
+        self.type, self.index = kind, number
 
     def __repr__(self) -> str:
         index = "" if self.index is None else f", index={self.index}"
@@ -65,13 +47,22 @@ class device:
         return self.type if self.index is None else f"{self.type}:{self.index}"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)
+        if not isinstance(other, device):
+            return NotImplemented
+        return (self.type, self.index) == (other.type, other.index)
+
+    def __lt__(self, other: object) -> bool:
+        if not isinstance(other, device):
+            return NotImplemented
+        raise TypeError("comparison not implemented")
+
+    __le__ = __gt__ = __ge__ = __lt__
 
     def __hash__(self) -> int:
         return hash((self.type, self.index))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return device, (self.type, self.index)
+        return device, (self.type,) if self.index is None else (self.type, self.index)
 
     def __enter__(self) -> device:
         """`with device("cpu"):` makes new tensors on the CPU, and `with device("meta"):` makes meta tensors.
@@ -93,12 +84,55 @@ class device:
             leave()
 
 
-def _parsed(name: Any) -> tuple[str, int | None]:
-    """The type and the index in a name such as "cuda:1". Raises RuntimeError for other names, TypeError for no name."""
+_WAYS = ("(torch.device device)", "(str type, int index = -1)")
+
+
+def _named(place: Any) -> tuple[str, int | None]:
+    """The type and the index of a device that one argument names. Raises TypeError for an argument of another type."""
+    if isinstance(place, device):
+        return place.type, place.index
+    if isinstance(place, str):
+        return _parsed(place)
+    if isinstance(place, int) and not isinstance(place, bool):
+        if place < 0:
+            raise RuntimeError("Device index must not be negative")
+        raise noted(
+            RuntimeError("Cannot access accelerator device when none is available."),
+            because=f"the number {place} names an accelerator")
+    kind = kind_of(place)
+    if isinstance(place, list):
+        kind = f"list of [{', '.join([kind_of(each) for each in place])}]"
+    wrong = f"{_WAYS[0]}\n      didn't match because some of the arguments have invalid types: (!{kind}!)"
+    raise invalid_combination("device", (place,), {}, wrong, _WAYS[1])
+
+
+def _with_index(args: tuple[Any, ...], named: dict[str, Any]) -> tuple[str, int | None]:
+    """The type and the index of a device from the arguments `type` and `index`. Raises TypeError for others."""
+    if len(args) + len(named) < 2 or len(args) > 2:
+        wrong = "".join([f"\n      didn't match because some of the keywords were incorrect: {key}" for key in named])
+        raise invalid_combination("device", args, named, _WAYS[0] + wrong, _WAYS[1])
+    if not args and "type" not in named:
+        raise TypeError('device() missing 1 required positional arguments: "type"')
+    given = {**dict(zip(("type", "index"), args)), **named}
+    for position, name in enumerate(("type", "index"), 1):
+        if name in named and position <= len(args):
+            raise TypeError(f"device() got multiple values for argument '{name}'")
+    for name in given.keys() - {"type", "index"}:
+        raise TypeError(f"device() got an unexpected keyword argument '{name}'")
+    name, index = given["type"], given["index"]
     if not isinstance(name, str):
-        raise TypeError(f"device() received an invalid combination of arguments - got ({kind_of(name)}), but expected "
-                        "one of:\n * (torch.device device)\n      didn't match because some of the arguments have "
-                        f"invalid types: (!{kind_of(name)}!)\n * (str type, int index = -1)\n")
+        place = " (position 1)" * bool(args)
+        raise TypeError(f"device(): argument 'type'{place} must be str, not {kind_of(name)}")
+    kind, number = _parsed(name)
+    if index is None:
+        return kind, number
+    if number is not None:
+        raise RuntimeError(f"type (string) must not include an index because index was passed explicitly: {name}")
+    return kind, _checked_index(index, " (position 2)" * (len(args) > 1))
+
+
+def _parsed(name: str) -> tuple[str, int | None]:
+    """The type and the index in a name such as "cuda:1". Raises RuntimeError for other names."""
     if not name:
         raise RuntimeError("Device string must not be empty")
     match = _SPEC.match(name)
@@ -109,21 +143,12 @@ def _parsed(name: Any) -> tuple[str, int | None]:
     return match[1], None if match[2] is None else int(match[2])
 
 
-def _checked_index(index: Any) -> int:
+def _checked_index(index: Any, place: str) -> int:
     """The index of a device. Raises TypeError for other types than int, RuntimeError for negative numbers."""
     if not isinstance(index, int) or isinstance(index, bool):
-        raise TypeError(f"device(): argument 'index' (position 2) must be int, not {kind_of(index)}")
+        raise TypeError(f"device(): argument 'index'{place} must be int, not {kind_of(index)}")
     if index < 0:
         raise RuntimeError("Device index must not be negative")
-    return index
-
-
-def _checked_accelerator(index: int) -> int:
-    """The index of an accelerator. Raises RuntimeError if there is none."""
-    if not cuda_count():
-        raise noted(
-            RuntimeError("Cannot access accelerator device when none is available."),
-            because=f"the number {index} names an accelerator")
     return index
 
 

@@ -8,13 +8,15 @@ a program first makes a tensor of such a type, and only then the type has a NumP
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..extras import imported
 from ..foundations.errors import noted
+from .sealed import Fixed, Listed
 
 # The names that signatures use for an array of any element type, and for the sizes of its dimensions.
 Array = np.ndarray[Any, Any]
@@ -27,7 +29,7 @@ _CATEGORY = {"b": BOOL, "i": INTEGRAL, "u": INTEGRAL, "f": FLOATING, "V": FLOATI
 _KIND = {"V": "f"}
 
 
-class dtype:
+class dtype(Fixed, metaclass=Listed):
     """An element type, such as `float32`. There is one object for each; compare with `is` or `==`.
 
     NumPy takes it wherever it takes a dtype, through the attribute `dtype`. Some types need the package `ml_dtypes`.
@@ -50,7 +52,7 @@ class dtype:
         if lent is None:
             self.dtype: np.dtype[Any] = np.dtype(name)
             self.kind: str = self.dtype.kind
-            self.itemsize = self.dtype.itemsize
+            self.itemsize: int = self.dtype.itemsize
             dtype.of[self.dtype] = self
         else:
             self.kind, self.itemsize = lent
@@ -59,7 +61,7 @@ class dtype:
     def __getattr__(self, attribute: str) -> Any:
         """The NumPy dtype of a rare type, which is absent until a program first needs the type."""
         if attribute != "dtype":
-            raise AttributeError(f"'torch.dtype' object has no attribute '{attribute}'")
+            object.__getattribute__(self, attribute)         # raises
         self.dtype = _lent(self)
         dtype.of[self.dtype] = self
         RARE.add(self.dtype)
@@ -139,34 +141,35 @@ RARE: set[np.dtype[Any]] = set()
 APART: set[np.dtype[Any]] = set()
 _LENT = ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu")
 
-float16 = half = dtype("float16", "Half")
-float32 = float_ = dtype("float32", "Float")
-float64 = double = dtype("float64", "Double")
-complex64 = cfloat = dtype("complex64", "ComplexFloat")
-complex128 = cdouble = dtype("complex128", "ComplexDouble")
-int8 = dtype("int8", "Char")
-int16 = short = dtype("int16", "Short")
-int32 = int_ = dtype("int32", "Int")
-int64 = long = dtype("int64", "Long")
-uint8 = dtype("uint8", "Byte")
-bool_ = dtype("bool", "Bool")
+_made: Callable[..., dtype] = partial(type.__call__, dtype)
+float16 = half = _made("float16", "Half")
+float32 = float_ = _made("float32", "Float")
+float64 = double = _made("float64", "Double")
+complex64 = cfloat = _made("complex64", "ComplexFloat")
+complex128 = cdouble = _made("complex128", "ComplexDouble")
+int8 = _made("int8", "Char")
+int16 = short = _made("int16", "Short")
+int32 = int_ = _made("int32", "Int")
+int64 = long = _made("int64", "Long")
+uint8 = _made("uint8", "Byte")
+bool_ = _made("bool", "Bool")
 uint16, uint32, uint64 = UNSIGNED = [
-    dtype(f"uint{8 * size}", f"UInt{8 * size}", ("u", size)) for size in (2, 4, 8)]
-bfloat16 = dtype("bfloat16", "BFloat16", ("f", 2))
+    _made(f"uint{8 * size}", f"UInt{8 * size}", ("u", size)) for size in (2, 4, 8)]
+bfloat16 = _made("bfloat16", "BFloat16", ("f", 2))
 float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu = EIGHT_BITS = [
-    dtype(name, name.capitalize(), ("f", 1)) for name in _LENT[1:]]
-float4_e2m1fn_x2 = dtype("float4_e2m1fn_x2", "Float4_e2m1fn_x2", ("f", 1))
-complex32 = chalf = dtype("complex32", "ComplexHalf", ("c", 4))
+    _made(name, name.capitalize(), ("f", 1)) for name in _LENT[1:]]
+float4_e2m1fn_x2 = _made("float4_e2m1fn_x2", "Float4_e2m1fn_x2", ("f", 1))
+complex32 = chalf = _made("complex32", "ComplexHalf", ("c", 4))
 int1, int2, int3, int4, int5, int6, int7 = _SIGNED_BITS = [
-    dtype(f"int{bits}", f"Int{bits}", ("i", 1)) for bits in range(1, 8)]
+    _made(f"int{bits}", f"Int{bits}", ("i", 1)) for bits in range(1, 8)]
 uint1, uint2, uint3, uint4, uint5, uint6, uint7 = _UNSIGNED_BITS = [
-    dtype(f"uint{bits}", f"UInt{bits}", ("u", 1)) for bits in range(1, 8)]
+    _made(f"uint{bits}", f"UInt{bits}", ("u", 1)) for bits in range(1, 8)]
 bit = uint1
 bits8, bits16, bits1x8, bits2x4, bits4x2 = BITS = [
-    dtype(name, name.capitalize(), ("u", 1 + (name == "bits16")))
+    _made(name, name.capitalize(), ("u", 1 + (name == "bits16")))
     for name in ("bits8", "bits16", "bits1x8", "bits2x4", "bits4x2")]
 qint8, quint8, qint32, quint4x2, quint2x4 = QUANTIZED = [
-    dtype(name, name.replace("quint", "QUInt").replace("qint", "QInt"),
+    _made(name, name.replace("quint", "QUInt").replace("qint", "QInt"),
           ("iu"["u" in name], 4 if name == "qint32" else 1))
     for name in ("qint8", "quint8", "qint32", "quint4x2", "quint2x4")]
 # The types that hold several numbers in a byte, or numbers with a scale. No tensor has them.

@@ -12,6 +12,7 @@ import os
 import sys
 import threading
 import warnings
+from collections.abc import Sequence
 from types import CodeType, FrameType
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -251,3 +252,13 @@ def kind_of(value: object) -> str:
         return _IN_C.get(name, name)
     in_c = kind.__flags__ & _IMMUTABLE or not kind.__flags__ & _ON_HEAP or module == "numpy.dtypes"
     return f"{module}.{name}" if in_c and module != "builtins" else name
+
+
+def invalid_combination(name: str, args: Sequence[Any], named: dict[str, Any], *ways: str) -> TypeError:
+    """The error of a call that fits none of the ways to call a small type, such as `device`."""
+    positional = ", ".join([kind_of(arg) for arg in args])
+    keywords = ", ".join([f"{key}={kind_of(value)}" for key, value in reversed(named.items())])
+    given = f"{positional}, {keywords}" if args and named else positional or (f"{keywords}, " if named else "")
+    said = f"{name}() received an invalid combination of arguments - got ({given}), but expected one of:\n"
+    return TypeError(said + "".join([f" * {way}\n" for way in ways]))
+

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..foundations.dtypes import F16, F32, F64, I64, Array, letter, refuse
 from .elementwise.elementary import widened
-from .rows import drifts, extremes, places_of_extremes, product_of_all, products, sums, sums_of_squares
+from .rows import TALL, drifts, extremes, places_of_extremes, product_of_all, products, sums, sums_of_squares
 from .sums import count, spread, total
 from .thresholds import ROWS
 
@@ -62,10 +62,11 @@ def _spread_and_mean(x: Array, axes: tuple[int, ...], keepdim: bool, correction:
     if x.dtype.kind not in "fc":
         raise RuntimeError("std and var only support floating point and complex dtypes")
     wide, n = widened(x), count(x.shape, axes)
-    few = wide.size < ROWS and wide.dtype.kind == "f"      # fewer calls
+    drift = n > _FEW and drifts(wide, axes)
+    few = wide.size < ROWS and wide.dtype.kind == "f" and not (drift and n > TALL)    # fewer calls
     means = np.divide(_add(wide, axis=axes, keepdims=True) if few else sums(wide, axes, True), n, out=...)
     off = np.subtract(wide, means, out=...)
-    if n > _FEW and drifts(wide, axes):                    # the rounding error of the means would be squared
+    if drift:                                              # the rounding error of the means would be squared
         rest = np.divide(sums(off, axes, True), n, out=...)
         off -= rest
         means += rest

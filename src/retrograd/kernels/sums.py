@@ -12,7 +12,7 @@ import numpy as np
 
 from ..foundations.dtypes import F16, F32, F64, I64, Array, dtype as torch_dtype
 from ..foundations.errors import noted
-from .rows import BLOCK, WIDER, drifts, sums
+from .rows import BLOCK, TALL, WIDER, drifts, sums
 
 _add = np.add.reduce
 
@@ -57,7 +57,9 @@ def sum_dim(x: Array, axes: tuple[int, ...], keepdim: bool, dtype: np.dtype[Any]
     """The sums over `axes`. Bools and ints are summed in int64, unless `dtype` is given."""
     d = x.dtype
     if dtype is None and (d is F32 or d is F64):
-        return sums(x, axes, keepdim) if x.size > BLOCK else _add(x, axis=axes, keepdims=keepdim, out=...)
+        if x.size > BLOCK or (x.size > 2 * TALL and axes and x.shape[axes[0]] > 2 * TALL):
+            return sums(x, axes, keepdim)
+        return _add(x, axis=axes, keepdims=keepdim, out=...)
     return total(_add, x, axes, keepdim, dtype)
 
 
@@ -72,7 +74,7 @@ def total(reduce: Any, x: Array, axes: Any, keepdim: bool, dtype: np.dtype[Any] 
         dtype = I64 if x.dtype.kind in "biu" else x.dtype
     x = of_kind(x, dtype)
     wide = F32 if dtype == F16 else dtype
-    if reduce is _add and x.size > BLOCK and wide in WIDER and drifts(x, axes):
+    if reduce is _add and x.size > TALL and wide in WIDER and drifts(x, axes):
         wide = WIDER[wide]
     result = reduce(x, axis=axes, keepdims=keepdim, dtype=wide, out=...)
     return result if result.dtype == dtype else result.astype(dtype)

@@ -19,7 +19,7 @@ from .plans import RowsPlan
 # block has at least so many that each line of the cache is read once.
 _NEAR, _STACK, _BESIDE = 1 << 14, 1 << 17, 128
 # The most parts of a call, the least nanoseconds of a part, and the most rows that a sum adds one after the other.
-_PARTS, _PART, _ADDED = 16, 10_000, 1024
+_PARTS, _PART, _ADDED = 16, 10_000, 256
 # How many shapes are kept bound.
 _KEPT = 64
 

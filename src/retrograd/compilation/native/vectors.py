@@ -48,7 +48,7 @@ def begin_with(code: Code, reduction: Reduction, size: int | str, place: str) ->
         f"store {type} {value}, ptr {code.put(f'getelementptr {type}, ptr {place}, i64 {i}')}"))
 
 
-def combine(code: Code, reduction: Reduction, size: int, result: str, part: str) -> None:
+def combine(code: Code, reduction: Reduction, size: int | str, result: str, part: str) -> None:
     """Combine the numbers of a reduction, which begin at `result`, with those of a part."""
     dtype, width = reduction.dtype, code.width
     wide = code.module.host.bits // 8 // dtype.itemsize
@@ -60,16 +60,16 @@ def combine(code: Code, reduction: Reduction, size: int, result: str, part: str)
         both = COMBINE[reduction.kind](x, y)
         code.do(f"store {both.type} {both.name}, ptr {places[0]}, align {dtype.itemsize}")
 
-    whole = size // wide * wide
+    whole: Any = code.put(f"and i64 {size}, {-wide}") if isinstance(size, str) else size // wide * wide
     for begin, end, lanes in ((0, whole, wide), (whole, size, 1)):
         code.width = lanes
         _each(code, begin, end, lanes, some)
     code.width = width
 
 
-def _each(code: Code, begin: int, end: int | str, step: int, body: Callable[[str], None]) -> None:
+def _each(code: Code, begin: int | str, end: int | str, step: int, body: Callable[[str], None]) -> None:
     """A loop, or straight code for few places, so that LLVM can keep numbers of the function's own in registers."""
-    if isinstance(end, str) or end - begin > _FEW * step:
+    if isinstance(begin, str) or isinstance(end, str) or end - begin > _FEW * step:
         code.loop(begin, end, step, body)
         return
     for i in range(begin, end, step):

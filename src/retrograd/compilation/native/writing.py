@@ -3,8 +3,8 @@
 Vectors of a whole register run through the inner dim. What remains at its end is one shorter vector, which reads and
 writes nothing beyond. A reduction over the inner dim has an accumulator for each lane; the lanes are added in pairs at
 the end of a row or block, and rows and blocks one after the other. So a sum of n floats over the inner dim is off by at
-most (8192 / w + log2(w) + n / 8192) roundings, with w = 16 to 64 lanes. A sum over outer dims adds row after row, in up
-to four parts if threads may share the rows (`sharing`).
+most (8192 / w + log2(w) + n / 8192) roundings, with w = 16 to 64 lanes. A sum over outer dims adds row after row, 128
+at a time, then 128 such sums at a time, in up to four parts if threads may share the rows (`sharing`).
 
 Extents that are set at run time (`Extent`) stand in the table, beside the addresses. A row whose length is not known
 runs in blocks, whose number stands in the table, too. What remains of a block after its whole vectors runs in vectors
@@ -30,10 +30,12 @@ from .vectors import VectorWriter, begin_with, combine, identity, memory
 _FEW_STEPS, _ACCUMULATORS = 4, 4
 # How many numbers a short vector has.
 _SHORT = 4
-# How many rows are added before their sum is added to the result, if there are more than twice as many.
-_ADDED = 512
-# The most bytes of such a sum. It lies in the memory that the function has on the stack of its thread.
-_STACK = 1 << 16
+# So many sums are added before their total is added to the next sum, if there are more than twice as many: rows first,
+# then the totals of so many rows.
+_ADDED = 128
+# The most bytes of such a total, which lies in the memory that the function has on the stack of its thread. They are
+# fewer if the size is set at run time, since then each total takes all of them.
+_STACK, _SET_STACK = 1 << 16, 1 << 14
 
 
 class Placed(NamedTuple):
@@ -77,6 +79,16 @@ class _Row(NamedTuple):
     turns: int
     accumulators: dict[int, list[str]]
     rest: dict[int, str]
+
+
+class _Added(NamedTuple):
+    """A sum over many rows: the numbers of its result that a row adds to, and the condition for adding some rows first.
+
+    The condition is None if it holds in any case.
+    """
+
+    count: int | str
+    condition: str | None
 
 
 class LoopWriter(VectorWriter):
@@ -161,7 +173,7 @@ class LoopWriter(VectorWriter):
 
     def _level(self, level: int, pointers: list[str], block: str) -> None:
         """The code of the dims from this one on."""
-        nest, code = self.nest, self.code
+        nest = self.nest
         assert nest is not None
         outer = nest.outer
         if level == len(nest.shape) - 1:                    # a row begins, or its blocks
@@ -178,41 +190,70 @@ class LoopWriter(VectorWriter):
             self._level(level + 1, moved, i)
 
         begin, end = ("%begin", "%end") if level == 0 else (0, self._count(outer[level]))
-        added = self._added(level)
-        if added:
-            code.loop(begin, end, _ADDED, lambda i: self._some_rows(i, end, pointers, added, body))
-        else:
-            code.loop(begin, end, 1, body)
+        self._rows(self._at_a_time(outer[level]), begin, end, self._added(level, begin, end), pointers, body)
 
-    def _added(self, level: int) -> dict[int, int]:
-        """The sums that add many rows of this level, by their numbers, and how many numbers a row has of each."""
-        nest, found = self.nest, dict[int, int]()
+    @staticmethod
+    def _at_a_time(rows: int) -> list[int]:
+        """How many rows are added first, for the sums of them and for the sums of such sums; the larger number first.
+        """
+        return [_ADDED ** power for power in (2, 1) if isinstance(rows, Extent) or rows > 2 * _ADDED ** power]
+
+    def _added(self, level: int, begin: int | str, end: int | str) -> dict[int, _Added]:
+        """The sums over the rows of this level that add some rows first, by their numbers."""
+        nest, found = self.nest, dict[int, _Added]()
         assert nest is not None
-        n, rows = nest.shape[-1], nest.outer[level]
-        if level < len(nest.outer) - 1 or isinstance(n, Extent) or (
-                not isinstance(rows, Extent) and rows <= 2 * _ADDED):
-            return found
         for number, reduction in enumerate(self.loop.reductions):
-            step, size = nest.strides[self.first_result + number][-1], reduction.dtype.itemsize
-            if reduction.kind == "sum" and step in (0, size) and not nest.step(self.first_result + number, level) and (
-                    n * size <= _STACK):
-                found[number] = n if step else 1
+            if reduction.kind != "sum" or nest.step(self.first_result + number, level):
+                continue
+            size, strides = reduction.dtype.itemsize, nest.strides[self.first_result + number][level + 1:]
+            dims = [dim for dim, stride in enumerate(strides, level + 1) if stride]
+            n: Any = nest.shape[dims[0]] if dims else 1
+            if len(dims) > 1 or (dims and strides[dims[0] - level - 1] != size):
+                continue
+            if isinstance(n, Extent) or isinstance(nest.outer[level], Extent):
+                found[number] = _Added(self._count(n), self._pays(n, size, begin, end))
+            elif n * size <= _STACK:
+                found[number] = _Added(n, None)
         return found
 
-    def _some_rows(self, first: str, end: int | str, pointers: list[str], added: dict[int, int],
-                   body: Callable[[str, list[str]], None]) -> None:
-        """Code for some rows from the first on. Their sums are made in memory of the function."""
-        code, own = self.code, [*pointers]
-        after = code.put(f"add nsw i64 {first}, {_ADDED}")
-        last = code.put(f"select i1 {code.put(f'icmp slt i64 {after}, {end}')}, i64 {after}, i64 {end}")
-        for number, size in added.items():
-            reduction = self.loop.reductions[number]
-            place = own[self.first_result + number] = code.stack(f"[{size} x {memory(reduction.dtype)}], align 64")
-            begin_with(code, reduction, size, place)
-        code.loop(first, last, 1, lambda i: body(i, own))
-        for number, size in added.items():
-            i = self.first_result + number
-            combine(code, self.loop.reductions[number], size, pointers[i], own[i])
+    def _pays(self, n: int, size: int, begin: int | str, end: int | str) -> str:
+        """Whether there are many rows, of few numbers, if one or the other is known at run time only."""
+        code = self.code
+        many = code.put(f"icmp sgt i64 {code.put(f'sub nsw i64 {end}, {begin}')}, {2 * _ADDED}")
+        few = code.put(f"icmp sle i64 {self._count(n)}, {_SET_STACK // size}")
+        return code.put(f"and i1 {many}, {few}")
+
+    def _rows(self, steps: list[int], begin: int | str, end: int | str, added: dict[int, _Added], pointers: list[str],
+              body: Callable[[str, list[str]], None]) -> None:
+        """Code for a range of rows. The sums of as many rows as the first step says are made in memory of the function,
+        and so on for the next step.
+        """
+        code = self.code
+        if not added or not steps:
+            code.loop(begin, end, 1, lambda i: body(i, pointers))
+            return
+
+        def some(first: str) -> None:
+            after = code.put(f"add nsw i64 {first}, {steps[0]}")
+            last = code.put(f"select i1 {code.put(f'icmp slt i64 {after}, {end}')}, i64 {after}, i64 {end}")
+            own = [*pointers]
+            for number, sums in added.items():
+                own[self.first_result + number] = self._begun(number, sums, pointers[self.first_result + number])
+            self._rows(steps[1:], first, last, added, own, body)
+            for number, sums in added.items():
+                i, reduction = self.first_result + number, self.loop.reductions[number]
+                code.only_if(sums.condition, lambda i=i, sums=sums, reduction=reduction: combine(
+                    code, reduction, sums.count, pointers[i], own[i]))
+
+        code.loop(begin, end, steps[0], some)
+
+    def _begun(self, number: int, sums: _Added, place: str) -> str:
+        """The memory for the sums of some rows, which begin at 0; or their place in the result if this does not pay."""
+        code, reduction = self.code, self.loop.reductions[number]
+        most = sums.count if isinstance(sums.count, int) else _SET_STACK // reduction.dtype.itemsize
+        own = code.stack(f"[{most} x {memory(reduction.dtype)}], align 64")
+        code.only_if(sums.condition, lambda: begin_with(code, reduction, sums.count, own))
+        return own if sums.condition is None else code.put(f"select i1 {sums.condition}, ptr {own}, ptr {place}")
 
     def _count(self, number: int) -> int | str:
         """A number of places, or the name that has it."""

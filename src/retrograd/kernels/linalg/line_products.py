@@ -18,8 +18,9 @@ from ..native import blas
 # others.
 _PIECE, _PRODUCT = 9000, 1 << 18
 # The BLAS adds the elements of a row in a few running sums, whose rounding errors grow with the row. So longer rows are
-# added in pieces of this length, and the sums of the pieces in double precision.
-_LONG = 1 << 15
+# added in pieces of this length, and the sums of the pieces in double precision. It adds the elements of a column one
+# after the other, so the pieces of columns are shorter.
+_LONG, _TALL = 1 << 15, 256
 
 
 def row_dots(x: Array, y: Array) -> Any:
@@ -49,6 +50,19 @@ def by_row(x: Array, line: Array) -> Any:
     if whole < count:
         np.vecdot(x[whole:], line, out=out[whole:])
     return out
+
+
+def weighted_rows(weights: Array, x: Array) -> Any:
+    """weights @ x: the sum of the rows of the matrix x with these weights. Many rows are added in double precision."""
+    count, length = x.shape
+    if count <= _TALL:
+        return weights.dot(x)
+    whole = count - count % _TALL
+    parts = np.vecmat(weights[:whole].reshape(-1, _TALL), x[:whole].reshape(-1, _TALL, length))
+    total = np.add.reduce(parts, axis=0, dtype=F64)
+    if whole < count:
+        total += weights[whole:].dot(x[whole:])
+    return total
 
 
 def thin(lines: Array, columns: Array, out: Array) -> Any:

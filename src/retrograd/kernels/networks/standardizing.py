@@ -14,16 +14,18 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import F32, F64, Array
+from .. import rows
 from ..elementwise.elementary import widened
-from ..linalg.line_products import add_thin, by_row, row_dots, thin
+from ..linalg.line_products import add_thin, by_row, row_dots, thin, weighted_rows
 from ..native.blas import alone
 from ..native.served import served
 from ..native.threads import blocks, in_parts
 from ..thresholds import NORM_ALONE, NORM_BLOCK, NORM_ROWS, NORM_SUMS_BLOCK, NORM_TEMPORARY, NORM_WHOLE
 from .channels import length_of_runs, near, runs_backward, runs_sum
 
-# `einsum` adds up to so many rows to each other: the rounding errors of its sums grow with them.
-_ADDED = 1 << 12
+# `einsum` adds up to so many rows to each other: the rounding errors of its sums grow with them. More rows that lie
+# beside each other are added as fewer wide rows; of others, so many at a time.
+_ADDED, _WIDE, _PIECES = 256, 1024, 1024
 
 
 def _length(x: Array, axes: tuple[int, ...]) -> int:
@@ -48,9 +50,13 @@ def _row(array: Array, axes: tuple[int, ...], length: int) -> Any:
 def sums(x: Array, axes: tuple[int, ...], other: Array | None = None) -> Any:
     """The sums of x, or of x * other, over axes that keep size 1. Large sums use double precision."""
     if x.size < NORM_TEMPORARY:
-        return np.add.reduce(x if other is None else x * other, axis=axes, keepdims=True)
-    if len(x) > _ADDED and 0 in axes:
-        pieces = [slice(at, at + _ADDED) for at in range(0, len(x), _ADDED)]
+        return rows.sums(x if other is None else x * other, axes, True)
+    if axes == (0,) and len(x) > _ADDED and x.size < _WIDE * len(x) and x.flags.c_contiguous and (
+            other is None or other.flags.c_contiguous):
+        operands = [a.reshape(len(x), -1) for a in (x, other) if a is not None]
+        return _of_columns(*operands).astype(x.dtype).reshape((1, *x.shape[1:]))
+    if len(x) > _PIECES and 0 in axes:
+        pieces = [slice(at, at + _PIECES) for at in range(0, len(x), _PIECES)]
         total = sum([sums(x[piece], axes, None if other is None else other[piece]).astype(F64) for piece in pieces])
         return total.astype(x.dtype, copy=False)
     inner = x.ndim - 1 in axes
@@ -63,6 +69,21 @@ def sums(x: Array, axes: tuple[int, ...], other: Array | None = None) -> Any:
         rest = tuple([axis for axis in axes if axis != x.ndim - 1])
         total = np.add.reduce(total, axis=rest, dtype=F64)
     return total.astype(x.dtype, copy=False).reshape([1 if axis in axes else n for axis, n in enumerate(x.shape)])
+
+
+def _of_columns(*operands: Array) -> Any:
+    """The sums of the columns of a tall matrix, or of the products of two, in double precision."""
+    count, length = operands[0].shape
+    together = _WIDE // length
+    whole, total = count - count % together, np.zeros(together * length, F64)
+    wide = [a[:whole].reshape(-1, together * length) for a in operands]
+    subscripts = ",".join(["ij"] * len(operands)) + "->j"
+    for at in range(0, len(wide[0]), _ADDED):
+        total += np.einsum(subscripts, *[a[at:at + _ADDED] for a in wide])
+    total = np.add.reduce(total.reshape(together, length), axis=0)
+    if whole < count:
+        total += np.add.reduce(math.prod([a[whole:] for a in operands]), axis=0, dtype=F64)
+    return total
 
 
 def moments(x: Array, axes: tuple[int, ...]) -> tuple[Any, Any]:
@@ -246,8 +267,8 @@ def _gradients_of_rows(g: Array, x: Array, weight: Array | None, mean: Array, rs
             part, inverse, middle, rows, share = out[block], rstd[block], mean[block], x[block], g[block]
             np.multiply(share, rows, out=part)
             if sums:
-                totals[0] += inverse.dot(part) - shift[block].dot(share)
-                totals[1] += ones[:len(part)].dot(share)
+                totals[0] += weighted_rows(inverse, part) - weighted_rows(shift[block], share)
+                totals[1] += weighted_rows(ones[:len(part)], share)
             dots, level = by_row(part, line), by_row(share, line)
             np.multiply(thin(lines, columns[:, block], part), share, out=part)
             slope = (level * middle - dots) * inverse * (inverse * inverse / length)
@@ -320,7 +341,7 @@ def standardized_sum(g: Array, x: Array, mean: Array, rstd: Array, over: tuple[i
 def _rows_sum(g: Array, x: Array, shift: Array, rstd: Array) -> Any:
     """The sum over rows of g * (x * rstd - shift). Blocks are added in double precision."""
     if x.size < NORM_ROWS:
-        return rstd.dot(g * x) - shift.dot(g)
+        return weighted_rows(rstd, g * x) - weighted_rows(shift, g)
     length = x.shape[1]
     step, found = max(1, NORM_SUMS_BLOCK // length), []
 
@@ -329,8 +350,8 @@ def _rows_sum(g: Array, x: Array, shift: Array, rstd: Array) -> Any:
         total, spare = np.zeros(length, F64), np.empty((max(b.stop - b.start for b in ranges), length), x.dtype)
         for block in ranges:
             share, rows = g[block], x[block]
-            total += rstd[block].dot(np.multiply(share, rows, out=spare[:len(rows)]))
-            total -= shift[block].dot(share)
+            total += weighted_rows(rstd[block], np.multiply(share, rows, out=spare[:len(rows)]))
+            total -= weighted_rows(shift[block], share)
         found.append(total)
 
     _over_rows(work, x)
@@ -366,10 +387,10 @@ def sum_over_rows(x: Array, rank: int) -> Any:
     shape, exact = x.shape[x.ndim - rank:], widened(x)
     if 0 < x.size < NORM_ROWS:
         rows = exact.reshape(-1, math.prod(shape))
-        return np.ones(len(rows), rows.dtype).dot(rows).astype(x.dtype, copy=False).reshape(shape)
+        return weighted_rows(np.ones(len(rows), rows.dtype), rows).astype(x.dtype, copy=False).reshape(shape)
     rows = exact.reshape(-1, math.prod(shape)) if x.size else np.zeros((0, math.prod(shape)), exact.dtype)
     step, total = max(1, NORM_SUMS_BLOCK // max(rows.shape[1], 1)), np.zeros(rows.shape[1], F64)
     for at in range(0, len(rows), step):
         part = rows[at:at + step]
-        total += np.ones(len(part), part.dtype).dot(part)
+        total += weighted_rows(np.ones(len(part), part.dtype), part)
     return total.astype(x.dtype).reshape(shape)

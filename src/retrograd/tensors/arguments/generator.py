@@ -5,18 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from ...foundations.devices import DeviceLike, checked, device as Device
 from ...foundations.errors import kind_of
 from ...foundations.names import missing
+from ...foundations.sealed import Sealed
 from ...kernels.random.twister import DEFAULT_SEED, Twister
 from ..state.base import TensorBase, plain
 
 
-class Generator:
+class Generator(metaclass=Sealed, package="torch._C", open=True):
     """A separate stream of random numbers.
 
     >>> Generator().manual_seed(7).initial_seed()
@@ -24,9 +25,11 @@ class Generator:
     """
 
     __module__ = "retrograd"                                 # the module under which programs know the class
-    __slots__ = ("twister",)
+    __slots__ = ("__weakref__", "twister")
 
-    def __init__(self, device: DeviceLike = "cpu") -> None:
+    def __init__(self, device: DeviceLike | None = None) -> None:
+        if device is not None and (not isinstance(device, (str, int, Device)) or isinstance(device, bool)):
+            raise TypeError(f"Generator(): argument 'device' (position 1) must be torch.device, not {kind_of(device)}")
         checked(device)
         self.twister = Twister(DEFAULT_SEED)
 
@@ -37,7 +40,7 @@ class Generator:
 
     def manual_seed(self, seed: int) -> Generator:
         """Restart the stream from a seed, and return the generator itself."""
-        if not isinstance(seed, int):
+        if not isinstance(seed, int) or isinstance(seed, bool):
             raise RuntimeError(f"manual_seed expected a long, but got {kind_of(seed)}")
         self.twister.manual_seed(seed)
         return self
@@ -71,6 +74,17 @@ class Generator:
         other = Generator()
         other.twister = self.twister.clone()
         return other
+
+    def get_offset(self) -> NoReturn:
+        """Raises RuntimeError: only generators of other devices count in such a way."""
+        raise RuntimeError("CPU Generator does not use offset")
+
+    def set_offset(self, offset: int) -> NoReturn:
+        """Raises RuntimeError: only generators of other devices count in such a way."""
+        raise RuntimeError("CPU Generator does not use offset")
+
+    def __repr__(self) -> str:
+        return f"<torch._C.Generator object at {id(self):#x}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Generator, (self.device,), (self.initial_seed(), None, self.get_state())

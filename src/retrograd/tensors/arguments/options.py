@@ -27,6 +27,7 @@ from ...foundations.dtypes import (
 from ...foundations.errors import called, kind_of, noted
 from ...foundations.modes import local
 from ...foundations.scalars import beyond_64_bits
+from ...foundations.sealed import Fixed, Listed
 from ...kernels.layout import in_rows, row_by_row, steps
 from ...ops.creation import fresh
 from ..state.base import TensorBase, mark_inference, meta_of, numbers_in, requires, with_edge
@@ -36,10 +37,11 @@ from .dims import not_a_tensor
 _BUILTIN: dict[Any, Any] = {float: F64, int: I64, bool: BOOL_, complex: C128}
 
 
-class _Named:
+class _Named(Fixed):
     """A constant that prints as its name."""
 
     __slots__ = ("name",)
+    name: str
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -51,14 +53,14 @@ class _Named:
         return self.name
 
 
-class layout(_Named):
+class layout(_Named, metaclass=Listed):
     """How a tensor holds its elements: all of them (`strided`), or only some, with their indices (`sparse_coo`, …)."""
 
     __module__ = "retrograd"                                 # the module under which programs know the class
     __slots__ = ()
 
 
-class memory_format(_Named):
+class memory_format(_Named, metaclass=Listed):
     """An order of the dimensions in memory.
 
     `contiguous_format` is row by row, and `preserve_format` is the order of the input. In `channels_last` and
@@ -69,24 +71,26 @@ class memory_format(_Named):
     __slots__ = ()
 
 
-class qscheme(_Named):
+class qscheme(_Named, metaclass=Listed):
     """How a quantized tensor keeps its scales: one for the tensor, or one for each channel. No tensor is quantized."""
 
     __module__ = "retrograd"
     __slots__ = ()
 
 
-strided = layout("strided")
-jagged = layout("jagged")
-sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc = map(
-    layout, ("sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc"))
-contiguous_format = legacy_contiguous_format = memory_format("contiguous_format")
-preserve_format = memory_format("preserve_format")
-channels_last = memory_format("channels_last")
-channels_last_3d = memory_format("channels_last_3d")
+def _listed(kind: Any, *names: str) -> Any:
+    """All the objects of a type, by their names."""
+    return [type.__call__(kind, name) for name in names]
+
+
+strided, jagged, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc = _listed(
+    layout, "strided", "jagged", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc")
+contiguous_format, preserve_format, channels_last, channels_last_3d = _listed(
+    memory_format, "contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
+legacy_contiguous_format = contiguous_format
 per_tensor_affine, per_channel_affine, per_tensor_symmetric, per_channel_symmetric, per_channel_affine_float_qparams = (
-    map(qscheme, ("per_tensor_affine", "per_channel_affine", "per_tensor_symmetric", "per_channel_symmetric",
-                  "per_channel_affine_float_qparams")))
+    _listed(qscheme, "per_tensor_affine", "per_channel_affine", "per_tensor_symmetric", "per_channel_symmetric",
+            "per_channel_affine_float_qparams"))
 _CHANNELS_LAST = {"channels_last": 4, "channels_last_3d": 5}
 
 

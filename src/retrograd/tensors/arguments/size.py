@@ -8,8 +8,10 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any, SupportsIndex, overload
 
+from ...foundations.sealed import Sealed
 
-class Size(tuple[int, ...]):
+
+class Size(tuple[int, ...], metaclass=Sealed):
     """The shape of a tensor.
 
     `sizes` are ints. Tensors and arrays of one integer count as ints, too. Anything else raises TypeError.
@@ -23,8 +25,10 @@ class Size(tuple[int, ...]):
     __module__ = "retrograd"                                 # the module under which programs know the class
     __slots__ = ()
 
-    def __new__(cls, sizes: Iterable[Any] = (), /) -> Size:
-        given = tuple(sizes)
+    def __new__(cls, *sizes: Iterable[Any], **named: Any) -> Size:
+        if named:
+            raise TypeError("tuple() takes no keyword arguments")
+        given = tuple(*sizes)                                # raises for several
         return tuple.__new__(cls, given if all(type(size) is int for size in given) else _whole(given))
 
     def __repr__(self) -> str:
@@ -51,10 +55,7 @@ class Size(tuple[int, ...]):
         return Size(super().__add__(other))
 
     def __radd__(self, other: Any) -> Size:
-        if not isinstance(other, tuple):
-            kind = type(other).__name__
-            raise TypeError(f'can only concatenate {kind} (not "torch.Size") to {kind}')
-        return Size(other + tuple(self))
+        return Size(other + tuple(self)) if isinstance(other, tuple) else NotImplemented
 
     def __mul__(self, times: SupportsIndex) -> Size:
         if not hasattr(times, "__index__"):

@@ -195,7 +195,7 @@ def test_sums_of_columns_keep_their_digits(shape: tuple[int, ...]) -> None:
     loop = Loop(shape, (unit(shape, F32),), (Step(arithmetic.positive, (Ref(0),), F32),), (), (
         Reduction("sum", 1, (dim,), F32),))
     build([Placed(loop, (0, 1))], 2)(np.array([x.ctypes.data, sums.ctypes.data], np.uintp))
-    np.testing.assert_allclose(sums, np.sum(x, dim, F64), rtol=16 * np.finfo(F32).eps)
+    np.testing.assert_allclose(sums, np.sum(x, dim, F64), rtol=4 * np.finfo(F32).eps)
 
 
 def test_reductions_see_nan_and_begin_with_a_positive_zero() -> None:
