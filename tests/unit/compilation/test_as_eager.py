@@ -226,6 +226,16 @@ def test_gradients_of_bounded_losses_keep_a_nan(name: str, backend: str) -> None
             assert str(found.tolist()) == "[nan, 1.0, -0.5, 1.0, -1.0]"
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_results_over_the_memory_of_the_argument(backend: str) -> None:
+    compiled = torch.compile(lambda x: torch.mul(x, 2, out=x.t()), backend=backend)
+    for _ in range(3):
+        x = torch.ones(3, 3)
+        with pytest.raises(RuntimeError, match="some elements of the input tensor and the written-to tensor refer to"):
+            compiled(x)
+        assert x.tolist() == [[1.0] * 3] * 3
+
+
 @pytest.mark.parametrize("shape", [(300, 40), (1000, 8), (30, 20, 25)])
 def test_sums_of_many_rows_have_the_bits_of_the_operator(shape: tuple[int, ...]) -> None:
     def function(x: Any) -> Any:
