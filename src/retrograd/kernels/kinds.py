@@ -51,6 +51,11 @@ def with_numbers(array: Any) -> Any:
     return array if type(array) is np.ndarray or not hasattr(array, "seen") else array.seen()
 
 
+def placed(array: Any) -> Any:
+    """The array itself. Of an array that a compiler traces, the NumPy array in the same memory, for its addresses."""
+    return array.like if hasattr(array, "seen") else array
+
+
 class OtherArray:
     """An array that is not a NumPy array, such as a sparse array."""
 

@@ -65,11 +65,16 @@ def drifts(x: Array, axes: tuple[int, ...] | None) -> bool:
     return not x.flags.c_contiguous or axes != tuple(range(x.ndim - len(axes), x.ndim))
 
 
+def widened(x: Array, axes: tuple[int, ...] | None) -> np.dtype[Any] | None:
+    """The wider dtype in which the elements along the axes are added; None if they are added in their own."""
+    wide = WIDER.get(x.dtype) if x.size > TALL and drifts(x, axes) else None
+    return wide if axes is None or math.prod([x.shape[axis] for axis in axes]) > TALL else None
+
+
 def _plainly(x: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
     """The sums by NumPy. Many elements that it adds one after the other are added in the next wider dtype."""
-    wide = WIDER.get(x.dtype) if x.size > TALL else None
-    if wide is not None and drifts(x, axes) and (
-            axes is None or math.prod([x.shape[axis] for axis in axes]) > TALL):
+    wide = widened(x, axes) if x.size > TALL else None
+    if wide is not None:
         if axes == (0,) and len(x) >= 2 * TALL and x.size < _FEW_ROWS * len(x) and x.flags.c_contiguous:
             found = _narrow(x.reshape(len(x), -1), wide).reshape(x.shape[1:])
             return found[None] if keepdim else found

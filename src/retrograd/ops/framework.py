@@ -41,7 +41,7 @@ Complex = Literal["holomorphic", "real", "adjoint"]
 Written = Mapping[str, Any]
 
 # The types of operands that a kernel takes as they are.
-_COMPUTED_WITH = frozenset((np.ndarray, float, int, bool, type(None)))
+_COMPUTED_WITH = frozenset((np.ndarray, float, int, bool, type(None), *np.sctypeDict.values()))
 # What a node may keep of an input instead of the input.
 _ATTRIBUTES = ("shape", "dtype", "strides")
 # The layouts of kinds of operators that do not say any.

@@ -200,6 +200,54 @@ def test_sums_of_all_elements_in_blocks(shape: tuple[int, ...], dtype: Any) -> N
         assert [numbers.item() for numbers in ready(x, y)] == [numbers.item() for numbers in function(x, y)]
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_rules_whose_kernels_call_operators_with_single_numbers(backend: str) -> None:
+    def gradients(x: Any, y: Any) -> Any:
+        x, y = x.detach().requires_grad_(), y.detach().requires_grad_()
+        return torch.autograd.grad(x.scatter_reduce(0, torch.tensor([0, 0]), y, "prod"), [x, y])
+
+    compiled = torch.compile(gradients, backend=backend)
+    for number in (0.5, 2.0, 0.0):
+        x, y = torch.tensor(number), torch.tensor([3.0, number])
+        assert all(map(torch.equal, compiled(x, y), gradients(x, y)))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", ["huber_loss", "smooth_l1_loss"])
+def test_gradients_of_bounded_losses_keep_a_nan(name: str, backend: str) -> None:
+    def gradient(x: Any, recorded: bool) -> Any:
+        x = x.detach().requires_grad_()
+        loss = getattr(torch.nn.functional, name)(x, torch.zeros(5), reduction="sum")
+        return torch.autograd.grad(loss, x, create_graph=recorded)[0].detach()
+
+    compiled, x = torch.compile(gradient, backend=backend), torch.tensor([float("nan"), 3.0, -0.5, 1.0, -1.0])
+    for recorded in (False, True, False, True):
+        for found in (compiled(x, recorded), gradient(x, recorded)):
+            assert str(found.tolist()) == "[nan, 1.0, -0.5, 1.0, -1.0]"
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_results_over_the_memory_of_the_argument(backend: str) -> None:
+    compiled = torch.compile(lambda x: torch.mul(x, 2, out=x.t()), backend=backend)
+    for _ in range(3):
+        x = torch.ones(3, 3)
+        with pytest.raises(RuntimeError, match="some elements of the input tensor and the written-to tensor refer to"):
+            compiled(x)
+        assert x.tolist() == [[1.0] * 3] * 3
+
+
+@pytest.mark.parametrize("shape", [(300, 40), (1000, 8), (30, 20, 25)])
+def test_sums_of_many_rows_have_the_bits_of_the_operator(shape: tuple[int, ...]) -> None:
+    def function(x: Any) -> Any:
+        return x.sum(0), (x * 2).sum(0), x[..., ::2].sum(), x[..., ::2].sum(-1), x.mT.sum(-1), x.mean(0)
+
+    ready = torch.compile(function, backend="numpy", fullgraph=True)
+    for seed in range(3):
+        torch.manual_seed(seed)
+        x = torch.randn(*shape)
+        assert all(map(torch.equal, ready(x), function(x)))
+
+
 def test_operators_on_whole_arrays_are_in_no_loop() -> None:
     def function(x: Any, y: Any) -> Any:
         return torch.isin(x * 1, y * 2) & (x > 0)

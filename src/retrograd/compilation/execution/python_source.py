@@ -10,6 +10,7 @@ import numpy as np
 
 from ...foundations.dtypes import Array
 from ...kernels.layout import dense
+from ...kernels.rows import widened
 from ...kernels.thresholds import ROW_SUMS
 from ...ops.framework import Op, called_as_ufunc
 from ...ops.linalg.matrix import mm
@@ -128,6 +129,8 @@ def direct(line: Line, values: list[Value],
     if (op is sum_all or op is sum_dim) and first.dtype.kind == "f" and first.dtype == like.dtype and (
             first.itemsize >= 4 and args[-1] is None and first.size < ROW_SUMS and args[0].number not in varying):
         axes, keepdim = (None, False) if op is sum_all else args[1:3]
+        if widened(first, axes) is not None:
+            return None
         return lambda source, text, out: source.call(np.add.reduce, (args[0], axes, None), text)[:-1] + (
             f", {out}, {keepdim})")
     return None

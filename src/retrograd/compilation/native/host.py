@@ -49,7 +49,7 @@ def host() -> Host:
     """This machine."""
     llvm = binding()
     features = llvm.get_host_cpu_features()
-    if not llvm.get_process_triple().startswith("x86_64"):
+    if not is_x86():
         return Host(128, True, ())                          # all 64-bit ARM processors have these
     widths = tuple([(bits, letter) for bits, letter, feature in _WIDTHS if features.get(feature)])
     return Host(widths[0][0], bool(features.get("fma")), widths if _load(llvm, _LIBRARY) else ())
@@ -62,9 +62,15 @@ def library() -> str:
 
 
 @cache
+def is_x86() -> bool:
+    """Whether the processor is an x86-64. Otherwise it is a 64-bit ARM processor."""
+    return bool(binding().get_process_triple().startswith("x86_64"))
+
+
+@cache
 def pausing() -> str:
     """LLVM's name of a short pause of a thread that waits for another one; empty if this machine has none."""
-    return "llvm.x86.sse2.pause" if binding().get_process_triple().startswith("x86_64") else ""
+    return "llvm.x86.sse2.pause" if is_x86() else ""
 
 
 @cache

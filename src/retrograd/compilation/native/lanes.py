@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ...foundations.dtypes import BOOL_, F32, F64, I64
+from .host import is_x86
 from .modules import Module
 
 I32 = np.dtype(np.int32)
@@ -297,14 +298,30 @@ def to(x: Lanes, dtype: Any) -> Lanes:
         raise Unknown(f"no lanes of {target}")
     if target.kind == "b":
         return x != x.like(0)
+    if source.kind == "f" and target.kind == "i":
+        return _whole(x, target)
     if source.kind == "f":
-        wider = target.itemsize > source.itemsize
-        instruction = "fptosi" if target.kind == "i" else "fpext" if wider else "fptrunc"
+        instruction = "fpext" if target.itemsize > source.itemsize else "fptrunc"
     elif target.kind == "f":
         instruction = "uitofp" if source.kind == "b" else "sitofp"
     else:
         instruction = "zext" if source.kind == "b" else "sext" if target.itemsize > source.itemsize else "trunc"
     return x.code.vector(x.code.put(f"{instruction} {x.type} {x.name} to {x.code.type(target)}"), target)
+
+
+def _whole(x: Lanes, dtype: np.dtype[Any]) -> Lanes:
+    """Floats as integers, as the processor converts them, and so NumPy. A nan, and what is out of range, are the least
+    integer for x86; ARM takes the nearest integer, and 0 for a nan. LLVM's own conversion leaves such numbers open.
+    """
+    code, type = x.code, x.code.type(dtype)
+    if not is_x86():
+        name = f"llvm.fptosi.sat.v{code.width}i{dtype.itemsize * 8}.v{code.width}f{x.dtype.itemsize * 8}"
+        code.module.declare(name, type, x.type)
+        return code.vector(code.call(name, type, [(x.type, x.name)]), dtype)
+    bound = 2 ** (dtype.itemsize * 8 - 1)
+    inside = absolute(x) < float(bound)
+    whole = code.vector(code.put(f"fptosi {x.type} {select(inside, x, 0.0).name} to {type}"), dtype)
+    return select(inside, whole, -bound)
 
 
 def bits_of(x: Lanes) -> Lanes:

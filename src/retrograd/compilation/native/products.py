@@ -123,8 +123,8 @@ def _write_tiny(code: Code, product: Product, places: list[str]) -> None:
         rows = [_row(code, product, places[1], [
             j * k + p if b_turned else p * n + j for j in range(start, start + count)]) for p in range(k)]
         for i in range(m):
-            total = _splat(code, product, numbers[i, 0]) * rows[0]
-            for p in range(1, k):
+            total: Any = 0.0                               # since a sum is never -0.0
+            for p in range(k):
                 total = fused(_splat(code, product, numbers[i, p]), rows[p], total)
             code.do(f"store {total.type} {total.name}, ptr {_place(code, product, places[2], i * n + start)}, "
                     f"align {product.dtype.itemsize}")

@@ -47,7 +47,7 @@ def without_detours(program: Program) -> Program:
     instead: dict[int, int] = {}
     kept = []
     for line in program.lines:
-        line = _with(line, instead)
+        line = with_instead(line, instead)
         same = None if line.write else _same_numbers(line, values)
         if same is None or line.results[0] in shared or not _may_share(values, same, line.results[0], written, outputs):
             kept.append(line)
@@ -55,17 +55,17 @@ def without_detours(program: Program) -> Program:
         instead[line.results[0]] = same
         if values[line.results[0]].memory in outputs:
             outputs.add(values[same].memory)
-    return _with_others(program, kept, instead)
+    return with_others(program, kept, instead)
 
 
-def _with(line: Line, instead: dict[int, int]) -> Line:
+def with_instead(line: Line, instead: dict[int, int]) -> Line:
     """The line with other values in place of some of its arguments."""
     if instead.keys().isdisjoint(line.reads):
         return line
     return line._replace(args=replaced(line.args, Ref, lambda ref: Ref(instead.get(ref.number, ref.number))))
 
 
-def _with_others(program: Program, lines: list[Line], instead: dict[int, int]) -> Program:
+def with_others(program: Program, lines: list[Line], instead: dict[int, int]) -> Program:
     """The program with these lines, and with other values instead of some. Views of values that others stand for are
     views of those, at their places in memory.
     """
@@ -131,14 +131,14 @@ def with_shared_results(program: Program) -> Program:
     instead: dict[int, int] = {}
     kept = []
     for line in program.lines:
-        line = _with(line, instead)
+        line = with_instead(line, instead)
         key = None if _has_effects(line, values, changing) else _key(line)
         earlier = None if key is None else found.setdefault(key, line)
         if earlier is None or earlier is line:
             kept.append(line)
         else:
             instead.update(zip(line.results, earlier.results, strict=True))
-    return _with_others(program, kept, instead)
+    return with_others(program, kept, instead)
 
 
 def without_unused(program: Program) -> Program:

@@ -20,7 +20,8 @@ from ...graph.hooks import USER_HOOKS, Hooks
 from ...graph.node import RELEASED, OtherNode, Output
 from ...kernels.layout import empty_strided, steps
 from ...tensors.state.base import plain
-from .second_passes import SecondPass, SecondPasses
+from .partial_passes import PartialPasses
+from .second_passes import SecondPasses
 
 
 class ResultHooks(Hooks):
@@ -48,7 +49,8 @@ class Backward(NamedTuple):
     `leaves` find the tensors that the gradients are of. `fixed` are further arrays that the pass reads. `depends` says
     on which cotangents each gradient depends, and `layouts` how each cotangent lies. `before` are the positions of
     results that these results are computed from: their gradients come last. `frees` says whether a pass frees what
-    it needs. `second` computes gradients of gradients, if that is possible.
+    it needs. `second` computes gradients of gradients, if that is possible, and `partial` gradients by some results
+    alone.
     """
 
     outputs: list[int]
@@ -62,6 +64,7 @@ class Backward(NamedTuple):
     before: Sequence[int] = ()
     frees: bool = True
     second: SecondPasses | None = None
+    partial: PartialPasses | None = None
 
 
 class CompiledFunctionBackward(OtherNode):
@@ -69,14 +72,14 @@ class CompiledFunctionBackward(OtherNode):
     guard has found. The node keeps none of the `leaves` alive.
     """
 
-    __slots__ = ("depends", "frees", "layouts", "outputs", "read", "run", "second")
+    __slots__ = ("depends", "frees", "layouts", "outputs", "partial", "read", "run", "second")
     hooks_kind = ResultHooks
 
     def __init__(self, edges: tuple[Any, ...], backward: Backward, arrays: Sequence[Array], inputs: list[Any]) -> None:
         outputs, second = [arrays[i] for i in backward.outputs], backward.second
         super().__init__(edges, [array.shape for array in outputs], [array.dtype for array in outputs])
         self.outputs, self.run, self.depends = len(outputs), backward.run, backward.depends
-        self.layouts, self.frees = backward.layouts, backward.frees
+        self.layouts, self.frees, self.partial = backward.layouts, backward.frees, backward.partial
         self.saved = RELEASED if backward.run is None else [arrays[i] for i in backward.saved]
         self.second = None if second is None else second.of_call(inputs)
         self.read = [*[arrays[i] for i in backward.watched], *backward.fixed]
@@ -99,24 +102,16 @@ class CompiledFunctionBackward(OtherNode):
             cotangents = [None if g is None else recorder.array(g) for g in cotangents]
         given = [_laid_out(g, *of) for g, *of in zip(cotangents, self.shape, self.dtype, self.layouts, strict=True)]
         there = {place for place, g in enumerate(cotangents) if g is not None}
-        saved, second = self.saved, self.second
+        arrays = [*self.saved, *given]
         if self.frees and not walk.keep:
             self.saved, self.second = RELEASED, None
         assert self.run is not None
-        found = self.run(*saved, *given)
+        found = self.run(*arrays)
         gradients = [g if on & there else None for g, on in zip(found, self.depends, strict=True)]
-        if len(there) < len(given) and second is not None and recorder is None and any(map(_is_nan, gradients)):
-            gradients = self._without_zeros(second, gradients, cotangents, walk)
+        if len(there) < len(given) and self.partial is not None and any(map(_is_nan, gradients)):
+            # Perhaps of the zeros that stand for absent cotangents, since zero times infinity is NaN.
+            gradients = self.partial.gradients(frozenset(there), arrays, len(gradients))
         return gradients if recorder is None else [None if g is None else plain(g) for g in gradients]
-
-    def _without_zeros(self, second: SecondPass, gradients: list[Any], cotangents: list[Any], walk: Any) -> list[Any]:
-        """The gradients by the pass of the program itself. In the plan, zeros stand for the cotangents that are absent,
-        and zero times infinity is NaN.
-        """
-        if second.stale(self.number) is not None:
-            return gradients
-        found = second.gradients(self, [None if g is None else plain(np.asarray(g)) for g in cotangents], walk)
-        return [None if g is None else g._array for g in found]
 
     def _recorded(self, cotangents: list[Any], walk: Any) -> list[Any]:
         """The gradients in a pass that is recorded, or that a transform runs."""

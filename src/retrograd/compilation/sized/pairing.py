@@ -13,6 +13,7 @@ import numpy as np
 
 from ...foundations.dtypes import Array
 from ...kernels.layout import address
+from ...tensors.state.writable import overlap
 from ..passes.effects import checks, is_view, memory_written
 from ..program.forms import Count, Form, Points, Refused, Sizes, at, joined, plus, varies
 from ..program.layouts import Layout, layout
@@ -191,6 +192,8 @@ class SizedProgram:
         lines = [hinted(line, sizes) for line in self.lines]
         for line in lines:
             self._results(line, values, varying, sizes)
+            if line.write and _overlaps(line, values) != _overlaps(line, self.like.values):
+                raise Refused(f"{line.op.name} reads memory that it writes, or not, for the sizes {sizes}")
         return self.like._replace(values=values, lines=lines)
 
     def _results(self, line: Line, values: list[Value], varying: set[int], sizes: Sizes) -> None:
@@ -218,3 +221,8 @@ class SizedProgram:
                 raise Refused(f"the result of {line.op.name} has another geometry for the sizes {sizes}")
             values[number].like = array
 
+
+def _overlaps(line: Line, values: Sequence[Value]) -> list[bool]:
+    """Which of its arguments a write partly overlaps, so that most operators refuse to write."""
+    target, *others = [values[number].like for number in line.reads]
+    return [np.may_share_memory(target, other) and overlap(target, other, False) for other in others]

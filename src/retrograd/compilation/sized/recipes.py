@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ...foundations.dtypes import Array
@@ -90,7 +91,7 @@ class SizedBackward:
     """The backward pass of results of any sizes."""
 
     def __init__(self, traced: TracedBackward, program: SizedProgram, native: bool) -> None:
-        self.traced, self.program, self.layouts = traced, program, program.layouts
+        self.traced, self.program, self.layouts, self.native = traced, program, program.layouts, native
         self.plan = SizedPlan(program, program.conditions(), native)
         self.lock, self.quiet = threading.Lock(), quiet()
 
@@ -102,7 +103,7 @@ class SizedBackward:
                 ready.leases.take_back()
                 return self.quiet.run(ready.run, *arrays)
 
-        return self.traced.planned(self.plan, run)._replace(layouts=[
+        return self.traced.planned(self.plan, run, self.native, partial(self.program.at, sizes))._replace(layouts=[
             tuple([at(step, sizes) // each.dtype.itemsize for step in each.strides])
             for each in map(self.layouts.__getitem__, self.traced.asked)])
 

@@ -19,9 +19,11 @@ from ...tensors.state.base import plain
 from ..passes import effects
 from ..program.lines import Program
 from ..program.sizes import Uses
+from ..program.stand_ins import let_go
 from ..program.undoing import Undo
 from ..reach.items import Item
 from ..repeat.outside import Backward
+from ..repeat.partial_passes import PartialPasses
 from ..repeat.second_passes import SecondPasses
 from .below_levels import stand
 from .graph_copies import graph_of, second_passes
@@ -62,9 +64,10 @@ class TracedBackward(NamedTuple):
         """The values that each run is given."""
         return *self.saved, *self.asked
 
-    def planned(self, plan: Any, run: Callable[..., Any]) -> Backward:
+    def planned(self, plan: Any, run: Callable[..., Any], native: bool,
+                sized: Callable[[], Program] | None = None) -> Backward:
         """The backward pass of each repetition. `run` runs the plan, without warnings, for arrays in the order of
-        `plan.given`.
+        `plan.given`. `sized` makes the program for other sizes than those of the trace.
         """
         values, saved = self.program.values, self.saved
         places = [saved.index(number) for number in plan.given if number in saved]
@@ -83,8 +86,18 @@ class TracedBackward(NamedTuple):
         layouts = [steps(values[number].like) for number in self.asked]
         every = {*range(len(self.asked))}                  # for a gradient of zeros, which is there all the same
         depends = [sources or every for sources in effects.sources_of(self.program, self.asked)]
+        partial = None if len(self.asked) < 2 or any(map(effects.draws, self.program.lines)) else PartialPasses(
+            sized or self._kept(), [saved[i] for i in places], self.asked, native, sized is not None)
         return Backward(self.recorded, backward, [first + i for i in places], watched, self.leaves, fixed, depends,
-                        layouts, self.before, self.frees, self.second)
+                        layouts, self.before, self.frees, self.second, partial)
+
+    def _kept(self) -> Callable[[], Program]:
+        """What gives the program. It holds no memory of the traced run, except arrays that are the same in each run."""
+        values, read = [value.copied() for value in self.program.values], {*self.program.outputs}
+        read |= {number for line in self.program.lines for number in line.reads}
+        let_go(values, {number for number in read - {*self.given} if values[number].source != "line"})
+        program = self.program._replace(values=values)
+        return lambda: program
 
 
 class Rehearsal:

@@ -155,9 +155,10 @@ class Description:
 
     def _outside(self, traced: TracedBackward) -> Backward:
         """What a run needs so that its results can be differentiated."""
-        plan = planned(traced.program, traced.given, self.recording.tape.native)
+        native = self.recording.tape.native
+        plan = planned(traced.program, traced.given, native)
         self.plans.append(plan)
-        return traced.planned(plan, again(plan))
+        return traced.planned(plan, again(plan), native)
 
     def finish(self) -> None:
         """Give the results of this run the history that those of a repetition have."""

@@ -36,8 +36,8 @@ mse_loss = operator("mse_loss", kernels.mse_loss, domain="promote", layout="elem
 
 
 def _flat_beyond(off: Any, limit: float) -> Any:
-    """The difference, limited to this size. Beyond the limit it is flat."""
-    return choose(np.abs(off) < limit, off, np.sign(off) * limit)
+    """The difference, limited to this size. From the limit on it is flat. A nan is kept."""
+    return choose(np.abs(off) >= limit, np.sign(off) * limit, off)
 
 
 _bounded = composed("clamp", lambda off, limit: limited(off, -limit, limit), _flat_beyond, tensors=1)

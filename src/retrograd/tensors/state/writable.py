@@ -9,6 +9,7 @@ import numpy as np
 from ...foundations.dtypes import Array
 from ...foundations.errors import noted, warn_once
 from ...foundations.modes import local
+from ...kernels.kinds import placed
 from ...kernels.layout import address, dense
 
 
@@ -23,20 +24,27 @@ def refuse_inference(meta: Any) -> None:
 
 
 def refuse_overlap(target: Array, other: Array, whole: bool = False) -> None:
-    """Raise RuntimeError if `target` shares memory with `other`, unless they are the same elements and not `whole`.
-
-    Like PyTorch, it finds shared memory only if both arrays are dense.
-    """
+    """Raise RuntimeError if `target` shares memory with `other`, unless they are the same elements and not `whole`."""
     if type(target) is not np.ndarray or type(other) is not np.ndarray:
-        return                                           # addresses are known beyond the seam only
-    if (target is not other and not np.may_share_memory(target, other)) or not (dense(target) and dense(other)):
-        return
-    if whole or address(target) != address(other) or target.shape != other.shape or target.dtype != other.dtype or any([
-            n != 1 and a != b for n, a, b in zip(target.shape, target.strides, other.strides)]):
+        target, other = placed(target), placed(other)
+        if type(target) is not np.ndarray or type(other) is not np.ndarray:
+            return                                       # other addresses are known beyond the seam only
+    if (target is other or np.may_share_memory(target, other)) and overlap(target, other, whole):
         raise noted(
             RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer "
                          "to a single memory location. Please clone() the tensor before performing the operation."),
             "in-place#partly-overlapping-memory")
+
+
+def overlap(target: Array, other: Array, whole: bool) -> bool:
+    """Whether arrays that may share memory are other elements of it, or are `whole`.
+
+    Like PyTorch, it finds shared memory only if both arrays are dense.
+    """
+    if not (dense(target) and dense(other)):
+        return False
+    return whole or address(target) != address(other) or target.shape != other.shape or target.dtype != other.dtype or (
+        any([n != 1 and a != b for n, a, b in zip(target.shape, target.strides, other.strides)]))
 
 
 def unlock(target: Array) -> Array:

@@ -9,6 +9,7 @@ import pytest
 
 import retrograd as torch
 from needing import needs
+from retrograd.compilation.native import lanes
 from retrograd.compilation.native.lowered import numbers_known
 from retrograd.compilation.program.lines import Line, Program, Ref, Value
 from retrograd.ops.elementwise import arithmetic
@@ -59,6 +60,30 @@ def test_numbers_as_eager(name: str) -> None:
                               strict=True):
             assert one.dtype == other.dtype
             np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-6)
+
+
+EDGES = [np.nan, np.inf, -np.inf, -0.0, 1.75, -1.75, 2.0**31, 2.0**31 - 0.5, -2.0**31 - 0.5, 2.0**63, -2.0**63, 1e30]
+CASTS: dict[str, Any] = {
+    "of the argument": lambda x, dtype: (x + 0.0).to(dtype), "of a known nan": lambda x, dtype: (x * np.nan).to(dtype),
+    "of a choice": lambda x, dtype: torch.where(x > 1, np.nan, x).to(dtype)}
+
+
+@pytest.mark.parametrize("name", CASTS)
+@pytest.mark.parametrize("target", [torch.int32, torch.int64])
+@pytest.mark.parametrize("source", [torch.float32, torch.float64])
+def test_floats_that_are_no_integers(source: Any, target: Any, name: str) -> None:
+    compiled = torch.compile(CASTS[name], backend="llvm", fullgraph=True)
+    for repeats in (1, 1, 1, 4000):
+        x = torch.tensor(EDGES, dtype=torch.float64).to(source).repeat(repeats)
+        assert torch.equal(compiled(x, target), CASTS[name](x, target))
+
+
+def test_floats_that_are_no_integers_for_arm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lanes, "is_x86", lambda: False)
+    compiled = torch.compile(lambda x: (x + 0.0).to(torch.int32), backend="llvm", fullgraph=True)
+    x, least, most = torch.tensor(EDGES, dtype=torch.float64), -2**31, 2**31 - 1
+    compiled(x)                                            # without machine code
+    assert compiled(x).tolist() == [0, most, least, 0, 1, -1, most, most, least, most, least, most]
 
 
 def test_numbers_that_something_may_change_are_not_known() -> None:

@@ -93,6 +93,14 @@ def test_outer_products_have_no_negative_zeros(name: str) -> None:
         assert not np.signbit(found.numpy()[found.numpy() == 0]).any()
 
 
+def test_tiny_products_have_no_negative_zeros() -> None:
+    compiled = torch.compile(torch.mm, backend="llvm", fullgraph=True)
+    for _ in range(3):
+        found = compiled(torch.full((4, 2), -0.0), torch.ones(2, 2)).numpy()
+        assert not found.any()
+        assert not np.signbit(found).any()
+
+
 def made_by(step: Any, *args: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[NumPyCode, Any]:
     """The code of a compiled step, and its result."""
     made: list[MachineCode] = []

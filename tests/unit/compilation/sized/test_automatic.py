@@ -223,3 +223,16 @@ def test_results_whose_sizes_are_no_sums_of_sizes(name: str, backend: str, dynam
     for n in (*sizes, *sizes):
         x = torch.arange(4.0 * n).view(n, 4)
         assert compiled(x).tolist() == ENDING[name](x).tolist()
+
+
+@pytest.mark.parametrize("backend", EXECUTORS)
+def test_a_write_that_reads_its_own_memory_for_small_sizes(backend: str) -> None:
+    def ends(x: Any) -> Any:
+        return x[:2].add_(x[-2:]).sum()
+
+    compiled = torch.compile(ends, backend=backend)
+    for n in (6, 7, 8, 9, 5, 4):
+        assert compiled(torch.ones(n)) == 4
+    with pytest.raises(RuntimeError, match="some elements of the input tensor and the written-to tensor refer to"):
+        compiled(torch.ones(3))
+    assert compiled(torch.ones(12)) == 4
