@@ -267,7 +267,7 @@ def test_a_mesh_in_one_process(mesh: DeviceMesh) -> None:
         init_device_mesh("cpu", (1, 1))._flatten()
     with pytest.raises(ValueError, match=r"Invalid mesh \[1\] for ProcessGroup with ranks \[0\]"):
         DeviceMesh.from_group(mesh.get_group(), "cpu", [1])
-    with pytest.raises(ValueError, match="Mixing partial reduce types"):
+    with pytest.raises(ValueError, match="Mixed Partial reduce types are not supported"):
         distribute_tensor(torch.ones(2), init_device_mesh("cpu", (1, 1)), [Partial("sum"), Partial("max")])
 
 
