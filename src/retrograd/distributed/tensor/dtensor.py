@@ -129,9 +129,9 @@ class DTensor(OtherArrayMethods, Tensor):
         places = checked_placements(mesh, placements, local_tensor.ndim)
         if run_check and mesh.get_coordinate() is not None:
             _check_alike(local_tensor, mesh, shape is None)
-            local_tensor = local_tensor.contiguous()
             for i, placement in enumerate(places):
                 if isinstance(placement, Replicate):
+                    local_tensor = local_tensor.contiguous()
                     collectives.broadcast(local_tensor.detach(), group_src=0, group=mesh.get_group(i))
         given = None if grad_placements is None else checked_placements(mesh, grad_placements, local_tensor.ndim)
         found: DTensor = _from_local(local_tensor, mesh, places, shape, stride, given)
