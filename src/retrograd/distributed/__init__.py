@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from ..foundations.names import inside, late
 from .collectives import (
-    all_gather, all_gather_into_tensor, all_reduce, all_reduce_coalesced, barrier, broadcast, gather,
-    monitored_barrier, reduce, reduce_scatter, reduce_scatter_tensor, scatter)
+    all_gather, all_gather_into_tensor, all_gather_single, all_reduce, all_reduce_coalesced, barrier, broadcast, gather,
+    monitored_barrier, reduce, reduce_scatter, reduce_scatter_single, reduce_scatter_tensor, scatter)
 from .distributed_c10d import (
     _rank_not_in_group as _rank_not_in_group, default_pg_timeout, destroy_process_group, init_process_group,
     new_group, new_subgroups, new_subgroups_by_enumeration)
@@ -33,15 +33,15 @@ from .team import Work
 __all__ = [
     "Backend", "DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "GradBucket", "GroupMember",
     "P2POp", "ProcessGroup", "ReduceOp", "Work", "all_gather", "all_gather_into_tensor", "all_gather_object",
-    "all_reduce", "all_reduce_coalesced", "all_to_all", "all_to_all_single", "allow_pickled_objects", "barrier",
-    "batch_isend_irecv", "broadcast", "broadcast_object_list", "default_pg_timeout", "destroy_process_group",
-    "gather", "gather_object", "get_backend", "get_backend_config", "get_global_rank", "get_group_rank",
-    "get_node_local_rank", "get_pg_count", "get_process_group_ranks", "get_rank", "get_world_size", "group",
-    "init_process_group", "irecv", "is_available", "is_backend_available", "is_gloo_available", "is_initialized",
-    "is_mpi_available", "is_nccl_available", "is_torchelastic_launched", "is_ucc_available", "is_xccl_available",
-    "isend", "monitored_barrier", "new_group", "new_subgroups", "new_subgroups_by_enumeration", "recv",
-    "recv_object_list", "reduce", "reduce_scatter", "reduce_scatter_tensor", "scatter", "scatter_object_list", "send",
-    "send_object_list",
+    "all_gather_single", "all_reduce", "all_reduce_coalesced", "all_to_all", "all_to_all_single",
+    "allow_pickled_objects", "barrier", "batch_isend_irecv", "broadcast", "broadcast_object_list",
+    "default_pg_timeout", "destroy_process_group", "gather", "gather_object", "get_backend", "get_backend_config",
+    "get_global_rank", "get_group_rank", "get_node_local_rank", "get_pg_count", "get_process_group_ranks", "get_rank",
+    "get_world_size", "group", "init_process_group", "irecv", "is_available", "is_backend_available",
+    "is_gloo_available", "is_initialized", "is_mpi_available", "is_nccl_available", "is_torchelastic_launched",
+    "is_ucc_available", "is_xccl_available", "isend", "monitored_barrier", "new_group", "new_subgroups",
+    "new_subgroups_by_enumeration", "recv", "recv_object_list", "reduce", "reduce_scatter", "reduce_scatter_single",
+    "reduce_scatter_tensor", "scatter", "scatter_object_list", "send", "send_object_list",
 ]
 
 if not TYPE_CHECKING:

@@ -13,15 +13,15 @@ from ..foundations.launching import mpi
 from ..foundations.modes import before_message
 from ..tensors.state.base import plain
 from ..tensors.tensor import Tensor
-from .buffers import Buffer, checked, checked_list, facts_of, sendable
-from .groups import ProcessGroup, _rank_not_in_group, member
+from .buffers import Buffer, array_of, checked, checked_list, facts_of, sendable
+from .groups import ProcessGroup, _rank_not_in_group, get_group_rank, member
 from .reductions import RedOpType, ReduceOp, check, mpi_op
 from .team import Team, Work
 
 __all__ = [
-    "all_gather", "all_gather_into_tensor", "all_reduce", "all_reduce_coalesced", "barrier", "broadcast", "copy",
-    "done", "gather", "monitored_barrier", "outside", "reduce", "reduce_scatter", "reduce_scatter_tensor", "root_of",
-    "scatter", "sizes"]
+    "all_gather", "all_gather_into_tensor", "all_gather_single", "all_reduce", "all_reduce_coalesced", "barrier",
+    "broadcast", "copy", "done", "gather", "monitored_barrier", "outside", "rank_of", "reduce", "reduce_scatter",
+    "reduce_scatter_single", "reduce_scatter_tensor", "root_of", "scatter", "sizes"]
 
 
 def outside(group: Any, operation: str) -> bool:
@@ -38,18 +38,21 @@ def outside(group: Any, operation: str) -> bool:
 
 def root_of(operation: str, place: ProcessGroup, root: int | None, in_group: int | None) -> int:
     """The rank in the group of the process that gives or receives. Raises ValueError or RuntimeError for no process."""
-    if root is not None and in_group is not None:
-        raise ValueError("Can't specify both group_rank and global_rank")
-    if root is None and in_group is None:
-        raise ValueError("Must specify global_rank or group_rank")
-    if root is not None and place.ranks != [*range(place.size())]:
-        if root not in place.ranks:
-            raise ValueError(f"Global rank {root} is not part of group {place}")
-        in_group = place.ranks.index(root)
-    found: int = root if in_group is None else in_group      # type: ignore[assignment]
+    found = rank_of(place, root, in_group)
     if not 0 <= found < place.size():
         raise RuntimeError(f"ProcessGroupGloo::{operation}: invalid root rank: {found}")
     return found
+
+
+def rank_of(place: ProcessGroup, rank: int | None, in_group: int | None) -> int:
+    """A rank in a group, which the program names so or by the rank among all processes. Raises ValueError otherwise."""
+    if rank is not None and in_group is not None:
+        raise ValueError("Can't specify both group_rank and global_rank")
+    if in_group is not None:
+        return in_group
+    if rank is None:
+        raise ValueError("Must specify global_rank or group_rank")
+    return get_group_rank(place, rank)
 
 
 def done(async_op: bool, results: Any = None) -> Work | None:
@@ -57,15 +60,19 @@ def done(async_op: bool, results: Any = None) -> Work | None:
     return Work(results=results) if async_op else None
 
 
-def _match(operation: str, outputs: Sequence[Tensor], inputs: Sequence[Tensor], size: int, place: int = 0) -> None:
-    """Raise PyTorch's error unless there is a tensor for each process, all of the same dtype and shape."""
+def _match(operation: str, outputs: Sequence[Tensor], inputs: Sequence[Tensor], size: int,
+           place: int | None = None) -> None:
+    """Raise PyTorch's error unless there is a tensor for each process, all of the same dtype and shape.
+
+    If `place` is given, only the tensor for this process has the shape of the single one.
+    """
     listed, single = (outputs, inputs[0]) if len(inputs) == 1 else (inputs, outputs[0])
     if len(listed) != size:
         raise RuntimeError(_counts(operation, len(listed), size))
     for i, each in enumerate(listed):
         if each.dtype is not single.dtype:
             raise ValueError(f"Invalid usage of tensors with different dtypesFound {each.dtype} and  {single.dtype}")
-        if each.shape != single.shape:
+        if each.shape != single.shape and place in (None, i):
             raise RuntimeError(f"ProcessGroupGloo::{operation}: invalid tensor size at index {i} (expected "
                                f"{sizes(single)}, got {sizes(each)})")
     sendable(single)
@@ -140,6 +147,8 @@ def all_reduce(tensor: Tensor, op: RedOpType = ReduceOp.SUM, group: ProcessGroup
 def all_reduce_coalesced(tensors: list[Tensor], op: RedOpType = ReduceOp.SUM, group: ProcessGroup | None = None,
                          async_op: bool = False) -> Work | None:
     """`all_reduce` of each tensor of a list."""
+    warn("`torch.distributed.all_reduce_coalesced` will be deprecated. If you must use it, please revisit our "
+         "documentation later at https://pytorch.org/docs/main/distributed.html#collective-functions", FutureWarning)
     works = [all_reduce(tensor, op, group, True) for tensor in checked_list(tensors, "tensors")]
     if not async_op:
         for work in works:
@@ -224,14 +233,14 @@ def all_gather(tensor_list: list[Tensor], tensor: Tensor, group: ProcessGroup | 
                           _spread(into, outputs), async_op, outputs)
 
 
-def all_gather_into_tensor(output_tensor: Tensor, input_tensor: Tensor, group: ProcessGroup | None = None,
-                           async_op: bool = False) -> Work | None:
+def all_gather_single(output_tensor: Tensor, input_tensor: Tensor, group: ProcessGroup | None = None,
+                      async_op: bool = False) -> Work | None:
     """Write the tensors of all processes, one after the other, over `output_tensor`.
 
     `output_tensor` has as many elements as all inputs together: they are joined along the first dimension, or stacked.
     """
     output, given = checked(output_tensor, "output_tensor"), checked(input_tensor, "input_tensor")
-    if outside(group, "all_gather_into_tensor"):
+    if outside(group, "all_gather_single"):
         return None
     place = member(group)
     if output.dtype is not given.dtype:
@@ -246,8 +255,16 @@ def all_gather_into_tensor(output_tensor: Tensor, input_tensor: Tensor, group: P
         copy(output, given.reshape(output.shape))
         return done(async_op, [output])
     source, into, comm = Buffer(sendable(given)), Buffer(array), place.team.comm
-    return place.team.run("all_gather_into_tensor", facts_of(given),
-                          lambda: comm.Iallgather(source.wire, into.wire), into.unpack, async_op, [output])
+    return place.team.run("all_gather_single", facts_of(given), lambda: comm.Iallgather(source.wire, into.wire),
+                          into.unpack, async_op, [output])
+
+
+def all_gather_into_tensor(output_tensor: Tensor, input_tensor: Tensor, group: ProcessGroup | None = None,
+                           async_op: bool = False) -> Work | None:
+    """The old name of `all_gather_single`."""
+    warn("`torch.distributed.all_gather_into_tensor` is deprecated. Please use `torch.distributed.all_gather_single` "
+         "instead.", FutureWarning)
+    return all_gather_single(output_tensor, input_tensor, group, async_op)
 
 
 def _one_sided(operation: str, tensor: Tensor, given: Any, group: ProcessGroup | None, root: int | None,
@@ -305,44 +322,57 @@ def scatter(tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int |
         into.unpack, async_op, [tensor])
 
 
-def _scattered(team: Team, name: str, given: Buffer, output: Tensor, op: RedOpType, async_op: bool) -> Work | None:
+def _scattered(team: Team, name: str, facts: tuple[Any, ...], given: Buffer, output: Tensor, op: RedOpType,
+               counts: list[int], async_op: bool) -> Work | None:
     into, kind = Buffer(sendable(output)), given.array.dtype
-    return team.run(name, (*facts_of(output), op.name), lambda: team.comm.Ireduce_scatter_block(
-        given.wire, into.wire, mpi_op(op, kind)), _averaged(into, op, team.size), async_op, [output])
+    return team.run(name, (*facts, op.name), lambda: team.comm.Ireduce_scatter(
+        given.wire, into.wire, counts, mpi_op(op, kind)), _averaged(into, op, team.size), async_op, [output])
 
 
 def reduce_scatter(output: Tensor, input_list: list[Tensor], op: RedOpType = ReduceOp.SUM,
                    group: ProcessGroup | None = None, async_op: bool = False) -> Work | None:
-    """Write over `output` the sum of what all processes have for this one."""
+    """Write over `output` the sum of what all processes have for this one. The shapes may differ between processes."""
     checked(output, "output")
     inputs = checked_list(input_list, "input_list")
     if outside(group, "reduce_scatter"):
         return None
     place = member(group)
     check("reduce_scatter", op, output.dtype)
-    _match("reduce_scatter", inputs, [output], place.size())
+    _match("reduce_scatter", inputs, [output], place.size(), place.rank())
     if place.team is None:
         copy(output, inputs[0])
         return done(async_op, [output])
-    return _scattered(place.team, "reduce_scatter", _filled(inputs), output, op, async_op)
+    given = Buffer(np.concatenate([array_of(each).reshape(-1) for each in inputs]))
+    shapes = tuple([tuple(each.shape) for each in inputs])
+    return _scattered(place.team, "reduce_scatter", (shapes, output.dtype.name), given, output, op,
+                      [each.numel() for each in inputs], async_op)
 
 
-def reduce_scatter_tensor(output: Tensor, input: Tensor, op: RedOpType = ReduceOp.SUM,
+def reduce_scatter_single(output: Tensor, input: Tensor, op: RedOpType = ReduceOp.SUM,
                           group: ProcessGroup | None = None, async_op: bool = False) -> Work | None:
     """`reduce_scatter` of one tensor, which has the parts for all processes one after the other."""
     checked(output, "output")
     checked(input, "input")
-    if outside(group, "reduce_scatter_tensor"):
+    if outside(group, "reduce_scatter_single"):
         return None
     place = member(group)
-    check("reduce_scatter_tensor", op, output.dtype)
+    check("reduce_scatter_single", op, output.dtype)
     if output.dtype is not input.dtype or output.numel() * place.size() != input.numel():
         raise RuntimeError(f"Check failed: the input has {place.size()} times the elements of the output, and their "
                            f"dtype. Got {sizes(input)} {input.dtype} and {sizes(output)} {output.dtype}.")
     if place.team is None:
         copy(output, input.reshape(output.shape))
         return done(async_op, [output])
-    return _scattered(place.team, "reduce_scatter_tensor", Buffer(sendable(input)), output, op, async_op)
+    return _scattered(place.team, "reduce_scatter_single", facts_of(output), Buffer(sendable(input)), output, op,
+                      [output.numel()] * place.size(), async_op)
+
+
+def reduce_scatter_tensor(output: Tensor, input: Tensor, op: RedOpType = ReduceOp.SUM,
+                          group: ProcessGroup | None = None, async_op: bool = False) -> Work | None:
+    """The old name of `reduce_scatter_single`."""
+    warn("`torch.distributed.reduce_scatter_tensor` is deprecated. Please use "
+         "`torch.distributed.reduce_scatter_single` instead.", FutureWarning)
+    return reduce_scatter_single(output, input, op, group, async_op)
 
 
 # Without tensors

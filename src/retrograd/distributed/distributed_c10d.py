@@ -228,10 +228,12 @@ def destroy_process_group(group: ProcessGroup | None = None) -> None:
         return
     if Everyone.group is None:
         raise AssertionError("Process group cannot be None")
-    if group is not None and not isinstance(group, ProcessGroup):
+    if group is not None and not (isinstance(group, ProcessGroup) and group.registered):
         raise ValueError("Invalid process group specified")
     if group is None or group is Everyone.group:
         Everyone.group = None
+    else:
+        group.ended = True
 
 
 def new_group(ranks: Any = None, timeout: timedelta | None = None, backend: Any = None, pg_options: Any = None,

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.dtypes import dtype
+from ..foundations.dtypes import Array, dtype
 from ..foundations.launching import mpi
 from ..tensors.tensor import Tensor
 from .buffers import Buffer, checked, checked_list, sendable
 from .collectives import copy, done, outside, sizes
+from .faults import DistBackendError
 from .groups import ProcessGroup, member
 from .team import Team, Work
 
@@ -61,25 +62,53 @@ def _one_dtype(tensors: Sequence[Tensor]) -> None:
 
 def _exchanged(team: Team, name: str, given: Buffer, into: Buffer, sent: list[int], received: list[int],
                finish: Callable[[], None], async_op: bool, results: Any) -> Work | None:
-    def start() -> Any:
+    """Exchange how many elements go from each process to each, and then the elements."""
+    said = np.stack([sent, received], axis=1).astype(np.int64)
+    heard = np.empty_like(said)
+
+    def compare() -> Any:
+        wrong = _unequal(team, said, heard)
+        if wrong:
+            team.give_up(f"{name}: {wrong}")
+            raise DistBackendError(f"Detected mismatch between the sizes of {name} on ranks.\n  {wrong}")
+        return move, finish
+
+    def move() -> Any:
         kind = mpi().BYTE
         size = given.wire.itemsize
         places = [(np.array(counts) * size, np.concatenate(([0], np.cumsum(counts)[:-1])) * size)
                   for counts in (sent, received)]
         return team.comm.Ialltoallv([given.wire, *places[0], kind], [into.wire, *places[1], kind])
 
-    return team.run(name, (dtype.of[given.array.dtype].name,), start, finish, async_op, results)
+    return team.run(name, (dtype.of[given.array.dtype].name,), lambda: team.comm.Ialltoall(said, heard), compare,
+                    async_op, results)
+
+
+def _unequal(team: Team, said: Array, heard: Array) -> str:
+    """Which process sends this one another number of elements than it expects, or the reverse; empty if none does.
+
+    `said` has how many elements go to each process and come from there, and `heard` what these processes say.
+    """
+    own = team.ranks[team.rank]
+    for rank, mine, theirs in zip(team.ranks, said.tolist(), heard.tolist()):
+        for sender, receiver, count, expected in ((own, rank, mine[0], theirs[1]), (rank, own, theirs[0], mine[1])):
+            if count != expected:
+                return f"rank {sender} sends {count} elements to rank {receiver}, which expects {expected}"
+    return ""
 
 
 def _splits(tensor: Tensor, sizes: Any, group: int) -> list[int]:
-    """How many rows go to each process, or come from it. Raises RuntimeError for wrong numbers."""
+    """How many rows go to each process, or come from it. Raises RuntimeError for wrong numbers, IndexError for no rows.
+    """
+    if not tensor.ndim:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     if sizes is None or len(sizes) == 0:
         if tensor.shape[0] % group:
             raise RuntimeError("Tensor's dim 0 does not divide equally across group size")
         return [tensor.shape[0] // group] * group
     if len(sizes) != group:
         raise RuntimeError("Number of tensor splits not equal to group size")
-    if sum(sizes) != tensor.shape[0]:
+    if sum(sizes) != tensor.shape[0] or min(sizes) < 0:
         raise RuntimeError("Split sizes doesn't match total dim 0 size")
     return [*sizes]
 

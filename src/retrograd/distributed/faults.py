@@ -59,6 +59,7 @@ class Notices:
         self.counts: dict[str, int] = {}                 # the calls that this process began, by the name of the group
         self.ended: dict[int, dict[str, int]] = {}       # what processes that ended had counted
         self.failed: dict[int, str] = {}
+        self.given_up: dict[str, str] = {}               # who gave up an operation of which group
         self.waiting: dict[int, str] = {}                # answers to the last question
         self.here = ""                                   # the call that this process waits in
         self.calls: dict[str, dict[int, str]] = {}       # after a mismatch: the calls of the others
@@ -110,6 +111,9 @@ class Notices:
                     self.failed[source] = message["text"]
                 case "ended":
                     self.ended[source] = message["counts"]
+                case "gave up":
+                    group, _, problem = message["text"].partition("\n")
+                    self.given_up.setdefault(group, problem)
                 case "asks":
                     self.tell("waits", self.here, source)
                 case "waits":
@@ -154,6 +158,10 @@ class Notices:
         """Which process failed, and why; empty if none did."""
         self.read()
         return next((f"Rank {rank} failed: {text}" for rank, text in self.failed.items()), "")
+
+    def abandoned(self, group: str) -> str:
+        """Which process gave up an operation of the group; empty if none did."""
+        return self.given_up.get(group, "")
 
     def absence(self, ranks: list[int], group: str, number: int) -> str:
         """Which of these processes ended before the group's collective of this number; empty if none did."""

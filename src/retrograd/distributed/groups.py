@@ -7,6 +7,7 @@ from collections import Counter
 from typing import Any, ClassVar
 
 from ..extras import installed
+from ..foundations.errors import noted
 from ..foundations.launching import Everyone, place
 from .team import Team
 
@@ -36,11 +37,18 @@ class Backend(str):
 class ProcessGroup:
     """A group of processes. `ranks` are the members' ranks among all processes, in the order of the group.
 
-    `team` is the group's way to the other processes; None if this process is the only member.
+    `team` is the group's way to the other processes; None if this process is the only member. A group ends with
+    `destroy_process_group`, and with the group of all processes that there was when it began.
     """
 
     def __init__(self, backend: Backend, ranks: list[int], team: Team | None = None) -> None:
         self.backend, self.ranks, self.team = backend, ranks, team
+        self.world, self.ended = Everyone.group, False
+
+    @property
+    def registered(self) -> bool:
+        """Whether the group has not ended."""
+        return self is Everyone.group or (self.world is Everyone.group and not self.ended)
 
     def rank(self) -> int:
         """The place of this process in the group."""
@@ -81,6 +89,10 @@ def member(group: ProcessGroup | None = None) -> ProcessGroup:
                          "init_process_group.")
     if not isinstance(found, ProcessGroup):
         raise ValueError("Invalid process group specified")
+    if not found.registered:
+        raise noted(
+            ValueError(f"Group {found} is not registered, please create group with torch.distributed.new_group API"),
+            because="destroy_process_group has ended this group, or all groups")
     return found
 
 
@@ -164,21 +176,25 @@ def get_pg_count() -> int:
 
 
 def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
-    """The members' ranks among all processes."""
-    return [*member(group).ranks]
+    """The members' ranks among all processes; none outside of the group."""
+    return [] if _rank_not_in_group(group) else [*member(group).ranks]
 
 
 def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
-    """The rank among all processes of a rank in the group. Raises ValueError for others."""
+    """The rank among all processes of a rank in the group. Raises ValueError for others, but not of all processes."""
     ranks = member(group).ranks
+    if group is Everyone.group:
+        return group_rank
     if not 0 <= group_rank < len(ranks):
         raise ValueError(f"Group rank {group_rank} is not part of group {group}")
     return ranks[group_rank]
 
 
 def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
-    """The rank in the group of a rank among all processes. Raises ValueError for others."""
+    """The rank in the group of a rank among all processes. Raises ValueError for others, but not of all processes."""
     ranks = member(group).ranks
+    if group is Everyone.group:
+        return global_rank
     if global_rank not in ranks:
         raise ValueError(f"Global rank {global_rank} is not part of group {group}")
     return ranks.index(global_rank)

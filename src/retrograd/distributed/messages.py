@@ -7,9 +7,9 @@ from collections.abc import Callable
 from ..foundations.launching import mpi
 from ..tensors.tensor import Tensor
 from .buffers import Buffer, array_of, checked, facts_of
-from .collectives import outside
+from .collectives import outside, rank_of
 from .faults import DistBackendError
-from .groups import ProcessGroup, get_group_rank, member
+from .groups import ProcessGroup, get_global_rank, member
 from .team import Work
 
 __all__ = ["P2POp", "batch_isend_irecv", "irecv", "isend", "recv", "send"]
@@ -17,17 +17,11 @@ __all__ = ["P2POp", "batch_isend_irecv", "irecv", "isend", "recv", "send"]
 
 def _peer(named: str, place: ProcessGroup, rank: int | None, in_group: int | None) -> int:
     """The rank in the group of the other process. Raises ValueError for this process, RuntimeError if there is none."""
-    if rank is not None and in_group is not None:
-        raise ValueError("Can't specify both group_rank and global_rank")
-    if rank is None and in_group is None:
-        raise ValueError("Must specify global_rank or group_rank")
-    found = in_group if rank is None else rank
-    if rank is not None and place.ranks != [*range(place.size())]:
-        found = get_group_rank(place, rank)
+    found = rank_of(place, rank, in_group)
     if found == place.rank():
         raise ValueError(f"Invalid {named} rank: {named} rank should not be the same as the rank of the current "
                          "process.")
-    if found is None or not 0 <= found < place.size():
+    if not 0 <= found < place.size():
         raise RuntimeError(f"There is no process {found}: the group has {place.size()}.")
     return found
 
@@ -129,14 +123,16 @@ class P2POp:
         if op not in (isend, irecv):
             raise ValueError("Invalid ``op``. Expected ``op`` to be of type ``torch.distributed.isend`` or "
                              "``torch.distributed.irecv``.")
-        self.op, self.tensor, self.peer = op, checked(tensor), peer
-        self.group, self.tag, self.group_peer = group, tag, group_peer
+        self.op, self.tensor = op, checked(tensor)
+        self.group, self.tag, self.group_peer = group, tag, rank_of(member(group), peer, group_peer)
+        self.peer = get_global_rank(member(group), self.group_peer)
 
     def __repr__(self) -> str:
         place = member(self.group)
-        peer = place.ranks[self.group_peer or 0] if self.peer is None else self.peer
-        return (f"P2POp({self.op.__name__} pg={place}, group_src={place.rank()}, group_dst={peer}, "
-                f"{[*self.tensor.shape]}, {self.tensor.dtype})")
+        own, other = place.rank(), self.group_peer
+        src, dst = (own, other) if self.op is isend else (other, own)
+        return (f"P2POp({self.op.__name__} pg={place.ranks}, group_src={src}, group_dst={dst},  {self.tensor.shape}, "
+                f"{self.tensor.dtype})")
 
 
 def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Work]:
@@ -144,5 +140,5 @@ def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Work]:
     if not isinstance(p2p_op_list, list) or not all([isinstance(each, P2POp) for each in p2p_op_list]):
         raise ValueError("Invalid ``p2p_op_list``. Each op is expected to to be of type "
                          "``torch.distributed.P2POp``.")
-    works = [each.op(each.tensor, each.peer, each.group, each.tag, each.group_peer) for each in p2p_op_list]
+    works = [each.op(each.tensor, None, each.group, each.tag, each.group_peer) for each in p2p_op_list]
     return [work for work in works if work is not None]

@@ -250,6 +250,9 @@ class Reducer:
         else:
             state, hook = self.hook
             bucket.waits = hook(state, GradBucket(bucket, index, index == len(self.buckets) - 1))
+            if not hasattr(bucket.waits, "wait"):
+                raise RuntimeError("DDP communication hook's callback must return a torch.futures.Future object, but "
+                                   f"got {type(bucket.waits).__module__}.{type(bucket.waits).__name__}")
 
     def _end_of_pass(self) -> None:
         # An output that the loss does not use gives no gradients, and its parameters are ready all the same.

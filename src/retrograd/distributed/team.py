@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.errors import Site, user_site
+from ..foundations.errors import Site, noted, user_site
 from ..foundations.launching import crowded, mpi
 from ..foundations.modes import before_message
 from .faults import DistBackendError, Notices
@@ -62,6 +62,7 @@ class Team:
         self.name, self.ranks, self.timeout = name, ranks, timeout
         self.rank, self.size = comm.Get_rank(), comm.Get_size()
         self.number = 0
+        self.broken = ""                                 # why no operation can follow
         self.open: set[Work] = set()                     # MPI uses their memory, even if the program forgets them
         assert Notices.current is not None
         self.notices = Notices.current
@@ -69,7 +70,11 @@ class Team:
     def run(self, name: str, facts: tuple[Any, ...], start: Callable[[], Any] | None = None,
             finish: Callable[[], Any] | None = None, async_op: bool = False, results: Any = None,
             timeout: float | None = None) -> Work | None:
-        """Carry out an operation of all members: `start()` gives MPI's request, and `finish()` what is to do after."""
+        """Carry out an operation of all members: `start()` gives MPI's request, and `finish()` what is to do after.
+
+        If `finish` returns a further `start` and `finish`, the operation goes on with these.
+        """
+        self.check()
         self.number += 1
         number, text = _described(name, facts)
         work = Work(self, _placed(text, user_site()), start, finish, results, timeout)
@@ -83,10 +88,22 @@ class Team:
     def message(self, name: str, facts: tuple[Any, ...], peers: list[int], start: Callable[[], Any],
                 finish: Callable[[], Any] | None = None, results: Any = None) -> Work:
         """Begin a message from process to process, which is not announced."""
+        self.check()
         work = Work(self, _placed(_described(name, facts)[1], user_site()), start, finish, results, None)
         work.peers = peers
         work.begin()
         return work
+
+    def check(self) -> None:
+        """Raise DistBackendError if the members are no longer at the same operation."""
+        problem = self.broken or self.notices.abandoned(self.name)
+        if problem:
+            raise DistBackendError(f"No operation of this group can follow: {problem}.")
+
+    def give_up(self, text: str) -> None:
+        """Have all members refuse further operations, which would meet what is left of the one with this text."""
+        self.broken = f"Rank {self.notices.rank} gave up in {text}"
+        self.notices.tell("gave up", f"{self.name}\n{self.broken}")
 
 
 class Work:
@@ -124,9 +141,22 @@ class Work:
             self.payload = self.start()
 
     def advance(self) -> bool:
-        """Go on as far as possible without waiting. Returns whether the operation is complete."""
-        if self.done:
-            return True
+        """Go on as far as possible without waiting. Returns whether the operation is complete.
+
+        Raises DistBackendError if the operation has failed, now or before.
+        """
+        if self.error is not None:
+            raise self.error
+        try:
+            return self.done or self._advanced()
+        except mpi().Exception as error:
+            self.error = DistBackendError(f"MPI failed in {self.text}: {str(error).splitlines()[-1]}")
+            raise self.error from None
+        except DistBackendError as error:
+            self.error = error
+            raise
+
+    def _advanced(self) -> bool:
         if self.header is not None:
             if not self.header.Test():
                 return False
@@ -140,8 +170,11 @@ class Work:
                     return False
             elif not self._tested():
                 return False
-        if self.finish is not None:
-            self.finish()
+        following = self.finish() if self.finish is not None else None
+        if following is not None:
+            self.start, self.finish = following
+            self.payload = self.start()
+            return self._advanced()
         self._complete()
         return True
 
@@ -164,31 +197,28 @@ class Work:
             future.set_result(self.result())
 
     def wait(self, timeout: Any = None) -> bool:
-        """Wait for the operation. Returns True. Raises DistBackendError if it cannot end, or not in time."""
+        """Wait for the operation. Returns True. Raises DistBackendError if it cannot end, or not in time.
+
+        If it does not end within `timeout`, RuntimeError is raised, and the operation goes on.
+        """
         _asked()
-        if self.error is not None:
-            raise self.error
-        if self.done:
-            return True
-        try:
-            seconds = getattr(timeout, "total_seconds", lambda: timeout)() or self.timeout
-            self._wait(seconds)
-        except mpi().Exception as error:
-            self.error = DistBackendError(f"MPI failed in {self.text}: {str(error).splitlines()[-1]}")
-            raise self.error from None
-        except DistBackendError as error:
-            self.error = error
-            raise
+        if not self.done:
+            seconds = getattr(timeout, "total_seconds", lambda: timeout)()
+            try:
+                self._wait(seconds or None)
+            except DistBackendError as error:
+                self.error = error
+                raise
         return True
 
-    def _wait(self, timeout: float | None) -> None:
+    def _wait(self, patience: float | None) -> None:
         assert self.team is not None
         notices = self.team.notices
         for _ in range(_QUICK):
             if self.advance():
                 return
             _give_way()
-        allowed = self.team.timeout if timeout is None else timeout
+        allowed = self.team.timeout if self.timeout is None else self.timeout
         notices.here = self.text
         start = now = time.monotonic()
         look, nap = start, 2e-5
@@ -201,12 +231,14 @@ class Work:
             now = time.monotonic()
             if now - look > _LOOK:
                 look = now
-                problem = notices.failure()
+                problem = notices.failure() or notices.abandoned(self.team.name)
                 if not problem and now - start > 1:      # what a process sent before it ended has come by now
                     problem = (notices.absence(self.team.ranks, self.team.name, self.number) if self.peers is None
                                else notices.silence(self.peers))
                 if problem:
                     raise DistBackendError(f"{problem}. Rank {notices.rank} waited for it in {self.text}.")
+                if patience is not None and now - start > patience:
+                    raise noted(RuntimeError("Operation timed out!"), given=self.text)
                 if now - start > allowed:
                     self._explain_timeout(allowed)
         notices.here = ""
@@ -218,6 +250,7 @@ class Work:
         lines = [f"Timed out waiting {allowed * 1000:.0f}ms for {self.text.partition('(')[0]} to complete.",
                  f"  rank {notices.rank} waits in {self.text}"]
         lines += [f"  rank {rank} {notices.where(rank)}" for rank in self.team.ranks if rank != notices.rank]
+        self.team.give_up(self.text)
         raise DistBackendError("\n".join(lines))
 
     def _explain_mismatch(self) -> None:
@@ -225,6 +258,9 @@ class Work:
         assert self.team is not None
         team = self.team
         texts = team.notices.exchange(f"{team.name} {self.number}", team.ranks, self.text)
+        team.check()                                     # a member may have left what this process met
+        if any([work.payload is not None for work in team.open]):          # other operations would meet these buffers
+            team.give_up(self.text)
         calls: dict[str, list[int]] = {}
         for rank, text in sorted(texts.items()):
             calls.setdefault(text, []).append(rank)
@@ -234,9 +270,12 @@ class Work:
                                           "All ranks of a group must call the same collectives in the same order."]))
 
     def is_completed(self) -> bool:
-        """Whether the operation is complete."""
+        """Whether the operation is complete. One that has failed is complete, too, and `wait` raises its error."""
         _asked()
-        return self.advance()
+        try:
+            return self.advance()
+        except DistBackendError:
+            return True
 
     def is_success(self) -> bool:
         """Whether the operation ended without an error."""

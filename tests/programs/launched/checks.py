@@ -3,6 +3,7 @@
 import datetime
 import os
 import sys
+import time
 import warnings
 from pathlib import Path
 
@@ -147,6 +148,37 @@ def saved_parts(folder: str) -> None:
     assert [value.unique().tolist() for value in found.values()] == [[1.0], [2.0], [size - 1.0]]
 
 
+def patience() -> None:
+    """A wait that ends too early leaves the operation as it is."""
+    x = torch.ones(3)
+    if rank == 0:
+        time.sleep(1.5)
+    work = dist.all_reduce(x, async_op=True)
+    if rank:
+        with pytest.raises(RuntimeError, match="^Operation timed out!"):
+            work.wait(datetime.timedelta(seconds=0.2))
+    assert work.wait()
+    assert x.tolist() == [size] * 3
+
+
+def ended() -> None:
+    """A group that was destroyed is refused, and the ranks of its members are those of all processes."""
+    pair, first = dist.new_group([0, 1]), dist.new_group([0])
+    assert dist.get_process_group_ranks(pair) == ([0, 1] if rank < 2 else [])
+    if rank < 2:
+        with pytest.raises(ValueError, match="^Global rank 5 is not part of group"):
+            dist.broadcast(torch.ones(1), 5, pair)
+        dist.destroy_process_group(pair)
+        for call in (lambda: dist.get_rank(pair), lambda: dist.all_reduce(torch.ones(1), group=pair)):
+            with pytest.raises(ValueError, match=r"is not registered, please create group with torch\.distributed"):
+                call()
+        with pytest.raises(ValueError, match="^Invalid process group specified"):
+            dist.destroy_process_group(pair)
+    if rank == 0:
+        with pytest.raises(ValueError, match="^Global rank 1 is not part of group"):
+            dist.send(torch.ones(1), 1, first)
+
+
 def different() -> None:
     for model, sentence in ((nn.Linear(2, 3 + rank), r"params\[0\] in this process with sizes"),
                             (nn.Linear(2, 3, bias=rank == 0), "DDP expects same model across all ranks")):
@@ -154,7 +186,8 @@ def different() -> None:
             DistributedDataParallel(model)
 
 
-for each in (places, soak, strides, forgotten, local, normalized, gradients, objects, different):
+for each in (places, soak, strides, forgotten, local, normalized, gradients, objects, patience, ended,
+             different):
     each()
 saved(sys.argv[1])
 saved_parts(f"{sys.argv[1]} in parts")

@@ -51,6 +51,10 @@ def moves() -> None:
     numbered = [torch.tensor(float(i)) for i in range(size)]
     case("scatter of numbers", lambda: written(torch.tensor(0.), dist.scatter, numbered if rank == 1 else None, 1))
     case("gather of numbers", lambda: (dist.gather(numbered[rank] + 1, numbered if rank == 0 else None, 0), numbered))
+    shapes = [torch.ones(i + 1, 2) * (rank + i) for i in range(size)]
+    case("reduce_scatter of shapes", lambda: written(torch.zeros(rank + 1, 2), dist.reduce_scatter, shapes))
+    case("all_gather_single", lambda: written(torch.zeros(3 * size), dist.all_gather_single, numbers()))
+    case("reduce_scatter_single", lambda: written(torch.zeros(4), dist.reduce_scatter_single, torch.ones(4 * size)))
     case("reduce_scatter of numbers", lambda: written(torch.tensor(0.), dist.reduce_scatter, numbered))
     case("all_to_all", lambda: written(parts(), dist.all_to_all, [part * (rank + 2) for part in parts()]))
     case("all_to_all_single", lambda: written(

@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 import warnings
+from contextlib import suppress
 
 import torch
 import torch.distributed as dist
@@ -65,6 +66,14 @@ match fault:
         dist.all_reduce(x)
         if wrong:
             os._exit(0)
+    case "gives up":
+        if wrong:
+            time.sleep(5)
+        with suppress(dist.DistBackendError):
+            dist.all_reduce(x)
+        dist.barrier()
+    case "other sizes":
+        dist.all_to_all_single(torch.ones(3), torch.ones(6 if wrong else 3))
     case "other dtype":
         if rank == 0:
             dist.recv(x, 1)

@@ -299,6 +299,38 @@ def made() -> None:
     case("item", lambda: round(distribute_tensor(torch.ones(4), row, [R]).sum().item(), 3))
 
 
-for part in (meshes, moves, operators, gradients, split_layers, sharded_modules, made):
+def parts_of_processes() -> None:
+    """`from_local`, also in a process outside of the mesh, as process 0 is."""
+    last = DeviceMesh("cpu", [size - 1])
+    case("outside, from its part", lambda: (DTensor.from_local(X, last, [S0]).shape,
+                                            DTensor.from_local(X, last, [S0]).to_local()))
+    case("outside, from the whole", lambda: distribute_tensor(X, last, [S0]).to_local())
+    case("outside, computed", lambda: (DTensor.from_local(X, last, [R]) + 1).to_local())
+    case("outside, whole", lambda: DTensor.from_local(X, last, [R]).full_tensor())
+    case("outside, gradient", lambda: DTensor.from_local(X.clone().requires_grad_(), last, [R]).requires_grad)
+    case("strides", lambda: DTensor.from_local(torch.ones(2, 3).t(), row, [S0]).stride())
+    case("alike", lambda: whole(DTensor.from_local(torch.ones(2) * (rank + 3), row, [R], run_check=True)))
+    case("other shapes", lambda: DTensor.from_local(torch.ones(2 + rank), row, [S0], run_check=True))
+    case("other dtypes", lambda: DTensor.from_local(
+        torch.ones(2, dtype=torch.float64 if rank else torch.float32), row, [S0], run_check=True))
+    for name, given, placements in (("list", [1.0], [R]), ("nothing", None, [R]), ("dim", X, [Shard(3)]),
+                                    ("dim from behind", X, [Shard(-4)]), ("number", torch.tensor(1.), [S0])):
+        case(f"from a part: {name}", lambda given=given, placements=placements: DTensor.from_local(
+            given, row, placements))
+    case("two reductions", kind, lambda: DTensor.from_local(X, square, [Partial("max"), P]))
+    parts = distribute_tensor(torch.arange(2. * size), row, [S0])
+    for n in (3, 0):
+        into = zeros(n, device_mesh=row, placements=[S0])
+        case(f"out= of {n}", lambda into=into: torch.add(parts, parts, out=into).to_local())
+    case("other memory", lambda: parts.clone().set_())
+    case("styles", lambda: [str(style) for style in (
+        ColwiseParallel(), RowwiseParallel(output_layouts=S0), SequenceParallel(),
+        PrepareModuleInput(input_layouts=S0, desired_input_layouts=R),
+        PrepareModuleOutput(output_layouts=S0, desired_output_layouts=R))])
+    case("no wanted layout", lambda: PrepareModuleInput(input_layouts=S0))
+    case("a rectangle", lambda: parallelize_module(nn.Conv1d(2, 2, 1), row, RowwiseParallel()))
+
+
+for part in (meshes, moves, operators, gradients, split_layers, sharded_modules, made, parts_of_processes):
     part()
 ended()

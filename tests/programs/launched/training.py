@@ -1,5 +1,6 @@
 """Training over processes: parallel modules with their options, hooks, uneven inputs, optimizers, gradients."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -7,7 +8,14 @@ import torch.distributed as dist
 import torch.distributed.nn as over
 from telling import OURS, case, ended, tell
 from torch import nn
-from torch.distributed.algorithms.ddp_comm_hooks import default_hooks, powerSGD_hook as power
+from torch.distributed.algorithms.ddp_comm_hooks import (
+    DDPCommHookType,
+    default_hooks,
+    powerSGD_hook as power,
+    register_ddp_comm_hook,
+)
+from torch.distributed.algorithms.join import Join
+from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.optim import ZeroRedundancyOptimizer
 from torch.nn.parallel import DistributedDataParallel
 
@@ -45,6 +53,20 @@ def options() -> None:
         model(X[part][:2]).sum().backward()
     model(X[part][2:]).sum().backward()
     tell("accumulated", [p.grad for p in model.parameters()])
+    tell("one dim of a mesh", trained(DistributedDataParallel(
+        made(), device_mesh=init_device_mesh("cpu", (2, size // 2), mesh_dim_names=("a", "b"))["a"])))
+    case("a mesh and a group", lambda: DistributedDataParallel(
+        made(), process_group=dist.group.WORLD, device_mesh=init_device_mesh("cpu", (size,))))
+    case("two dims of a mesh", lambda: DistributedDataParallel(
+        made(), device_mesh=init_device_mesh("cpu", (2, size // 2))).device)
+    case("no shapes", lambda: DistributedDataParallel(nn.LazyLinear(3)))
+    for given in ({"broadcast_buffers": False}, {"forward_sync_buffers": False}, {}):
+        own = made(True)
+        own[1].running_mean.fill_(rank)
+        model = DistributedDataParallel(own, **given)
+        found: list[Any] = [None] * size
+        dist.all_gather_object(found, model.module[1].running_mean[0].item())
+        tell(f"first buffers {given}", found)
 
 
 class Branches(nn.Module):
@@ -107,6 +129,14 @@ def uneven() -> None:
                     optimizer.step()
             tell(f"uneven {divides} {normalized}", [*model.parameters(), *model.buffers()])
 
+    model = DistributedDataParallel(made(True))
+    with model.join():
+        for i in range(2 + 2 * rank):
+            with model.no_sync() if i % 2 == 0 else nullcontext():
+                model(X[part]).square().mean().backward()
+    tell("uneven, added up", [*model.buffers(), *[p.grad for p in model.parameters()]])
+    case("nothing joins", lambda: Join.notify_join_context(3))  # type: ignore[arg-type]
+
     def early() -> None:
         model = DistributedDataParallel(made())
         with model.join(throw_on_early_termination=True):
@@ -130,6 +160,14 @@ def hooks() -> None:
         tell(f"hook {name}", trained(model))
     case("second hook", lambda: model.register_comm_hook(None, own))
     case("no hook", lambda: DistributedDataParallel(made()).register_comm_hook(None, 3))
+    model = DistributedDataParallel(made())
+    register_ddp_comm_hook(DDPCommHookType.POWER_SGD_RANK2, model)
+    tell("hook by name", trained(model))
+
+    def of_numbers(state, bucket: int):
+        return bucket
+
+    case("annotated hook", lambda: DistributedDataParallel(made()).register_comm_hook(None, of_numbers))
     model = DistributedDataParallel(made())
     state = power.PowerSGDState(None, 2, start_powerSGD_iter=2, min_compression_rate=1)
     model.register_comm_hook(state, power.powerSGD_hook)

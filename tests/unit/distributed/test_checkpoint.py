@@ -10,6 +10,7 @@ import pytest
 
 import retrograd as torch
 from retrograd.distributed import checkpoint
+from retrograd.distributed.checkpoint.stateful import Stateful
 
 
 def through(folder: Path, given: dict[str, Any], present: dict[str, Any]) -> dict[str, Any]:
@@ -78,6 +79,16 @@ def test_an_optimizer_without_a_state(tmp_path: Path) -> None:
 def test_a_small_view_of_much_memory(tmp_path: Path) -> None:
     checkpoint.save({"x": torch.ones(100_000)[:2]}, checkpoint_id=tmp_path)
     assert sum(file.stat().st_size for file in tmp_path.iterdir()) < 10_000
+
+
+def test_a_future_of_a_checkpoint(tmp_path: Path) -> None:
+    saved = checkpoint.async_save({"model": torch.nn.Linear(2, 1), "step": 4}, checkpoint_id=tmp_path)
+    assert (saved.done(), saved.result()) == (True, None)
+    state = {"step": 0}
+    checkpoint.load(state, checkpoint_id=tmp_path)
+    assert state == {"step": 4}
+    assert isinstance(torch.nn.Linear(2, 1), Stateful)
+    assert not isinstance(3, Stateful)
 
 
 def test_arguments(tmp_path: Path) -> None:

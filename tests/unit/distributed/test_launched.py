@@ -73,6 +73,9 @@ FAULTS = {
     "ends": (60, r"Rank 1 has ended its program and will not come\. Rank [02] waited for it in all_reduce"),
     "no message": (1, r"Timed out waiting 1000ms for recv to complete"),
     "long message": (60, r"MPI failed in recv\(\(2,\), float32, from 1\).*8 bytes received but buffer size is 16"),
+    "gives up": (1, r"No operation of this group can follow: Rank [02] gave up in all_reduce\(\(4,\), float32, SUM\)"),
+    "other sizes": (60, r"Detected mismatch between the sizes of all_to_all_single on ranks\.\n"
+                        r".*rank 1 sends 2 elements to rank [02], which expects 1"),
     "killed": (60, r"A process was killed or ended the job\. mpiexec names rank [012](.|\n)*"
                    r"rank 0 is in number 2: all_reduce\(\(4,\), float32, SUM\)(.|\n)*rank 1 is outside of collectives"),
 }

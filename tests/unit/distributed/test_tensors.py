@@ -7,6 +7,7 @@ import io
 import pickle
 import re
 from collections.abc import Iterator
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -105,8 +106,7 @@ def test_placements_that_do_not_fit(mesh: DeviceMesh) -> None:
                                ([Shard(-3)], IndexError, "Dimension out of range"),
                                ([0], RuntimeError, "unsupported placements 0 on device mesh dimension 0"),
                                ([Shard(0)] * 2, ValueError, "must have the same length as `device_mesh.ndim`")):
-        for call in (partial(distribute_tensor, torch.ones(2, 3)), x.redistribute,
-                     partial(DTensor.from_local, torch.ones(2, 3))):
+        for call in (partial(distribute_tensor, torch.ones(2, 3)), x.redistribute):
             with pytest.raises(kind, match=text):
                 call(mesh, places)
     with pytest.raises(IndexError, match="Dimension out of range"):
@@ -117,8 +117,46 @@ def test_placements_that_do_not_fit(mesh: DeviceMesh) -> None:
         x.redistribute(square, [Replicate()] * 2)
     with pytest.raises(ValueError, match=r"Replicate to Partial\(product\) conversion is not supported"):
         distribute_tensor(torch.ones(2), mesh, [Partial("product")])
-    with pytest.raises(RuntimeError, match="only accepts torch.Tensor but got .*DTensor"):
-        DTensor.from_local(x, mesh, [Shard(0)])
+
+
+def test_parts_that_do_not_fit(mesh: DeviceMesh) -> None:
+    part: Any = torch.ones(2, 3)
+    for given, places, kind, text in (
+            (part, [Shard(2)], RuntimeError, "^Sharding dim 2 greater than tensor ndim 2 for placement number 0$"),
+            (part, [Shard(-3)], RuntimeError, r"negative dims normalized in the user-facing APIs: S\(-1\)$"),
+            (part, [0], RuntimeError, "unsupported placements 0 on device mesh dimension 0"),
+            (part, [Shard(0)] * 2, ValueError, "must have the same length as `device_mesh.ndim`"),
+            ([1.0], [Shard(0)], AttributeError, "^'list' object has no attribute 'device'"),
+            (DTensor.from_local(part, mesh), [Shard(0)], RuntimeError, "only accepts torch.Tensor but got .*DTensor")):
+        with pytest.raises(kind, match=text):
+            DTensor.from_local(given, mesh, places)
+    lain = DTensor.from_local(torch.ones(2, 3).t(), mesh, [Shard(0)], run_check=True)
+    assert lain.stride() == (1, 3)
+
+
+def test_outputs_of_another_shape(mesh: DeviceMesh) -> None:
+    x = distribute_tensor(torch.arange(4.0), mesh, [Shard(0)])
+    for shape in ((3,), (0,), (2, 3)):
+        into = zeros(*shape, device_mesh=mesh, placements=[Shard(0)])
+        resized = pytest.warns(UserWarning, match="An output with one or more elements was resized")
+        with resized if into.numel() else nullcontext():
+            assert torch.add(x, x, out=into) is into
+        assert (into.full_tensor().tolist(), into.placements) == ([0, 2, 4, 6], (Shard(0),))
+    assert x.clone().resize_(2, 3).full_tensor().tolist() == [[0, 1, 2], [3, 0, 0]]
+    assert x.clone().resize_as_(x[:2]).full_tensor().tolist() == [0, 1]
+    with pytest.raises(NotImplementedError, match=r"^Operator aten\.set_\.default does not have a sharding strategy"):
+        x.clone().set_()
+
+
+def test_styles_show_their_options(mesh: DeviceMesh) -> None:
+    assert repr(parallel.ColwiseParallel()) == (
+        "ColwiseParallel(input_layouts=(Replicate(),), output_layouts=(Shard(dim=-1),), use_local_output=True)")
+    assert repr(parallel.SequenceParallel()) == "SequenceParallel(sequence_dim=1, use_local_output=False)"
+    both = parallel.PrepareModuleInputOutput(
+        input_layouts=Shard(0), desired_input_layouts=Replicate(), output_layouts=None, desired_output_layouts=None)
+    assert "use_local_input=False, output_layouts=None" in repr(both)
+    with pytest.warns(UserWarning, match="'a.c' could not be resolved: no submodule matching token 'a' in module Lin"):
+        parallel.parallelize_module(torch.nn.Linear(2, 2), mesh, {"a.c": parallel.ColwiseParallel()})
 
 
 def test_a_move_in_another_dtype(mesh: DeviceMesh) -> None:
@@ -267,7 +305,7 @@ def test_a_mesh_in_one_process(mesh: DeviceMesh) -> None:
         init_device_mesh("cpu", (1, 1))._flatten()
     with pytest.raises(ValueError, match=r"Invalid mesh \[1\] for ProcessGroup with ranks \[0\]"):
         DeviceMesh.from_group(mesh.get_group(), "cpu", [1])
-    with pytest.raises(ValueError, match="Mixing partial reduce types"):
+    with pytest.raises(ValueError, match="Mixed Partial reduce types are not supported"):
         distribute_tensor(torch.ones(2), init_device_mesh("cpu", (1, 1)), [Partial("sum"), Partial("max")])
 
 

@@ -81,11 +81,11 @@ class Join:
                  **kwargs: Any) -> None:
         if len(joinables) == 0:
             raise ValueError("The join context manager requires at least one joinable")
+        self._hooks = [joinable.join_hook(**kwargs) for joinable in joinables]
         if len({id(joinable.join_process_group) for joinable in joinables}) > 1:
             raise ValueError("Using join context manager with multiple process groups")
         self._joinables, self._enable, self._throws = joinables, enable, throw_on_early_termination
         self._group = joinables[0].join_process_group
-        self._hooks = [joinable.join_hook(**kwargs) for joinable in joinables]
 
     def __enter__(self) -> None:
         before_message("the program enters a Join of torch.distributed")
@@ -119,10 +119,10 @@ class Join:
     def notify_join_context(joinable: Joinable) -> Work | None:
         """Say that this process has another batch. Returns the work that counts such processes, if a `Join` is open.
 
-        Raises TypeError unless `joinable` is a `Joinable` whose initializer has run.
+        Raises AssertionError unless `joinable` is a `Joinable` whose initializer has run.
         """
         if not hasattr(joinable, "_join"):
-            raise TypeError(f"Check that the {type(joinable)} constructor calls the ``Joinable`` constructor")
+            raise AssertionError(f"Check that the {type(joinable)} constructor calls the ``Joinable`` constructor")
         join = joinable._join
         if join is None:
             return None

@@ -11,6 +11,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ from ..objects import all_gather_object
 from ..tensor.dtensor import DTensor
 from ..tensor.making import distribute_tensor
 
-__all__ = ["FileSystemReader", "FileSystemWriter", "load", "save"]
+__all__ = ["FileSystemReader", "FileSystemWriter", "async_save", "load", "save"]
 if not TYPE_CHECKING:
     __getattr__, __dir__ = missing(__name__, __all__)
 
@@ -97,6 +98,29 @@ def save(state_dict: dict[str, Any], *, checkpoint_id: str | os.PathLike[str] | 
 
     _together(group, written)
     _together(group, lambda: _finish(place, number, owners) if rank == 0 else None)
+
+
+def async_save(state_dict: dict[str, Any], *, checkpoint_id: str | os.PathLike[str] | None = None,
+               storage_writer: FileSystemWriter | None = None, planner: Any = None,
+               process_group: ProcessGroup | None = None, async_checkpointer_type: Any = None, async_stager: Any = None,
+               no_dist: bool = False, use_collectives: bool = True) -> Future[None]:
+    """`save` that returns a future. The checkpoint is written when this function returns, so the future is done.
+
+    Processes talk to each other in one thread, so nothing is written beside the program.
+
+    >>> import tempfile
+    >>> import retrograd as torch
+    >>> from retrograd.distributed import checkpoint
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     saved = checkpoint.async_save({"x": torch.ones(2)}, checkpoint_id=folder)
+    >>> saved.done(), saved.result()
+    (True, None)
+    """
+    save(state_dict, checkpoint_id=checkpoint_id, storage_writer=storage_writer, planner=planner,
+         process_group=process_group, no_dist=no_dist, use_collectives=use_collectives)
+    done: Future[None] = Future()
+    done.set_result(None)
+    return done
 
 
 def _together(group: ProcessGroup | None, call: Callable[[], Any], tell: Callable[[Any], Any] = lambda _: None,

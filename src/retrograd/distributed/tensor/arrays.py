@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple, NoReturn
 
+import numpy as np
+
 from ...foundations.dtypes import Array
 from ...foundations.errors import noted
 from ...kernels.kinds import Geometry
-from ...kernels.layout import owner_of
+from ...kernels.layout import owner_of, steps
 from ...kernels.meta import MetaArray, without_memory
 from ..device_mesh import DeviceMesh
 from .moving import moved
@@ -79,6 +81,16 @@ class DistributedArray(Geometry):
         """The whole array, which each process of the mesh gets."""
         return self.to((Replicate(),) * self.mesh.ndim).local
 
+    def resized(self, shape: Sequence[int]) -> DistributedArray:
+        """The same elements in another shape, row by row, and zeros behind them. What cannot be cut is whole."""
+        old, new = np.ravel(self.full()), np.zeros(tuple(shape), self.dtype)
+        count = min(old.size, new.size)
+        new.reshape(-1)[:count] = old[:count]
+        places = tuple([each if isinstance(each, Shard) and each.dim < new.ndim else Replicate()
+                        for each in self.placements])
+        local = moved(new, new.shape, self.mesh, (Replicate(),) * self.mesh.ndim, places)
+        return distributed(local, self.mesh, places, new.shape)
+
     def copy(self, order: Any = "K") -> DistributedArray:
         """An array like this one, with memory of its own."""
         return DistributedArray(self.local.copy(order), self.mesh, self.placements, self.whole)
@@ -88,6 +100,23 @@ def distributed(local: Array, mesh: DeviceMesh, placements: Sequence[Placement],
                 strides: Any = None) -> DistributedArray:
     """The array whose part in this process is `local`. `strides`, in elements, are those of the whole."""
     return DistributedArray(local, mesh, placements, without_memory(tuple(shape), local.dtype, strides))
+
+
+def shown(array: DistributedArray) -> Array:
+    """The part of this process. Outside of the mesh there is none: it is empty, or zero if there are no dims."""
+    inside = array.mesh.get_coordinate() is not None
+    return array.local if inside else np.zeros((0,) if array.ndim else (), array.dtype)
+
+
+def whole_strides(part: Array, mesh: DeviceMesh, placements: Sequence[Placement]) -> tuple[int, ...]:
+    """The strides of the whole, in elements, if all processes have a part that lies as this one does."""
+    found = [*steps(part)]
+    for i, placement in enumerate(placements):
+        if isinstance(placement, Shard):
+            inner = found[placement.dim]
+            found = [step * mesh.size(i) if dim != placement.dim and step >= inner else step
+                     for dim, step in enumerate(found)]
+    return tuple(found)
 
 
 def whole_shape(shape: Sequence[int], mesh: DeviceMesh, placements: Sequence[Placement]) -> tuple[int, ...]:
@@ -120,7 +149,7 @@ def checked_placements(mesh: DeviceMesh, placements: Sequence[Any] | None, rank:
                            f"but got {each.dim})"),
                 given=f"{each!r} for a tensor with {rank} dims")
     reductions = {each.reduce_op for each in placements if isinstance(each, Partial)}
-    if len(reductions) > 1:
-        raise noted(
-            ValueError(f"Mixing partial reduce types {reductions} is not supported"), instead="use one reduction")
+    if len(reductions) > 1 and reductions != {"sum", "avg"}:
+        raise ValueError("Mixed Partial reduce types are not supported in the same placement list. Found reduce ops: "
+                         f"{reductions}. Please ensure all Partial placements use the same reduce operation.")
     return tuple([Shard(each.dim + rank) if isinstance(each, Shard) and each.dim < 0 else each for each in placements])

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple, NoReturn
 
+import numpy as np
+
 from ...foundations.dtypes import dtype as torch_dtype
 from ...foundations.errors import noted
 from ...foundations.modes import local as state, standing
@@ -24,11 +26,11 @@ from ...tensors.recording.overriding import tensors_in
 from ...tensors.state.base import TensorBase, edge_of, meta_of, plain, with_edge
 from ...tensors.state.dispatch import DISPATCH, UNHANDLED
 from ...tensors.tensor import Tensor
-from .. import collectives
+from .. import collectives, objects
 from ..device_mesh import DeviceMesh
-from .arrays import DistributedArray, checked_placements, distributed, whole_shape
+from .arrays import DistributedArray, checked_placements, distributed, shown, whole_shape, whole_strides
 from .calls import carry_out
-from .placement_types import Partial, Placement, Replicate
+from .placement_types import Partial, Placement, Replicate, Shard
 
 _AS_TENSOR_FIRST = "x.full_tensor() for the whole, or x.to_local() for the part of this process"
 
@@ -90,7 +92,7 @@ class DTensor(OtherArrayMethods, Tensor):
 
     @property
     def _local_tensor(self) -> Tensor:
-        found: Tensor = plain(self._array.local)
+        found: Tensor = plain(shown(self._array))
         return found
 
     @property
@@ -105,22 +107,31 @@ class DTensor(OtherArrayMethods, Tensor):
                    stride: Any = None, grad_placements: Sequence[Placement] | None = None) -> DTensor:
         """The DTensor whose part in this process is `local_tensor`. Gradients flow to the parts.
 
-        All parts have one shape, unless `shape` and `stride` name those of the whole. With `run_check`, the first
-        process along a dim of the mesh sends its part to those that should have the same. The gradient of a part lies
-        as the part does, and is whole for a part of a sum; `grad_placements` says otherwise.
+        All parts have one shape, unless `shape` and `stride` name those of the whole. With `run_check`, the processes
+        compare their parts, and the first process along a dim of the mesh sends its part to those that should have the
+        same. The gradient of a part lies as the part does, and is whole for a part of a sum; `grad_placements` says
+        otherwise. A process outside of the mesh has an empty part.
+
+        Raises RuntimeError for a DTensor and for dims that the part has not, and ValueError if the parts differ.
         """
-        if not isinstance(local_tensor, TensorBase) or isinstance(local_tensor, DTensor):
+        if isinstance(local_tensor, DTensor):
             raise RuntimeError("the local_tensor argument only accepts torch.Tensor but got "
                                f"{type(local_tensor)} value.")
+        if not isinstance(local_tensor, TensorBase):
+            raise noted(
+                AttributeError(f"'{type(local_tensor).__name__}' object has no attribute 'device'"),
+                instead="a tensor, such as torch.tensor(...)")
         if (shape is None) != (stride is None):
             raise RuntimeError(f"Found shape:{shape}, stride:{stride}.",
                                "Please pass both shape and stride at the same time.")
         mesh = device_mesh or DeviceMesh.entered()
+        _check_dims(placements, local_tensor.ndim)
         places = checked_placements(mesh, placements, local_tensor.ndim)
         if run_check and mesh.get_coordinate() is not None:
-            local_tensor = local_tensor.contiguous()
+            _check_alike(local_tensor, mesh, shape is None)
             for i, placement in enumerate(places):
                 if isinstance(placement, Replicate):
+                    local_tensor = local_tensor.contiguous()
                     collectives.broadcast(local_tensor.detach(), group_src=0, group=mesh.get_group(i))
         given = None if grad_placements is None else checked_placements(mesh, grad_placements, local_tensor.ndim)
         found: DTensor = _from_local(local_tensor, mesh, places, shape, stride, given)
@@ -231,6 +242,28 @@ def _face(kind: type[Any]) -> type[Any]:
         __new__=kind.__new__, __repr__=DTensor.__repr__, __deepcopy__=DTensor.__deepcopy__))
 
 
+def _check_dims(placements: Sequence[Placement] | None, rank: int) -> None:
+    """Raise RuntimeError for a dim that a part with so many dims has not."""
+    for i, each in enumerate(placements or ()):
+        if isinstance(each, Shard) and each.dim >= rank:
+            raise RuntimeError(f"Sharding dim {each.dim} greater than tensor ndim {rank} for placement number {i}")
+        if isinstance(each, Shard) and each.dim < -rank:
+            raise RuntimeError("Shard placements should have negative dims normalized in the user-facing APIs: "
+                               f"{Shard(each.dim + rank)}")
+
+
+def _check_alike(part: Tensor, mesh: DeviceMesh, geometry: bool) -> None:
+    """Raise ValueError in all processes of the mesh unless their parts have one dtype, and one geometry if asked."""
+    own = [str(part.dtype), part.requires_grad, *([[*part.shape], [*part.stride()]] if geometry else [])]
+    for group in mesh.get_all_groups():
+        said: list[Any] = [None] * group.size()
+        objects.all_gather_object(said, own, group)
+        alike = all([each == own for each in said])
+        own = own if alike else []                       # so that the groups of other dims hear of it
+    if not own:
+        raise ValueError("Inconsistent tensor metadata (including shape and stride) across ranks.")
+
+
 # The borders between DTensors and tensors of one process, and moves. PyTorch's nodes have these names.
 
 def _over(array: Any, mesh: DeviceMesh, placements: Sequence[Placement], shape: Any, stride: Any, edge: Any) -> Any:
@@ -272,6 +305,8 @@ class _ToTorchTensorBackward(_Border):
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
         state.thread.transform = carry_out                 # the end of the pass restores the former transform
         mesh, placements, shape = self.facts
+        if mesh.get_coordinate() is None:                  # the part that was shown was empty
+            cotangents = [plain(np.zeros(shape, cotangents[0]._array.dtype))]
         return (_from_local(cotangents[0], mesh, placements, shape, None, None),)
 
 
@@ -294,15 +329,17 @@ def _from_local(x: Any, mesh: DeviceMesh, placements: tuple[Placement, ...], sha
                 grad_placements: Sequence[Placement] | None) -> Any:
     found = whole_shape(x._array.shape, mesh, placements) if shape is None else tuple(shape)
     node = _recorded(_FromTorchTensorBackward, x, found, tuple(grad_placements or _of_gradient(placements)))
-    return _over(x._array, mesh, placements, found, stride, node)
+    lain = whole_strides(x._array, mesh, placements) if shape is None else stride
+    return _over(x._array, mesh, placements, found, lain, node)
 
 
 def _to_local(x: Any, grad_placements: Sequence[Placement] | None) -> Any:
     array = x._array
     lie = (_of_gradient(array.placements) if grad_placements is None else
            checked_placements(array.mesh, grad_placements, array.ndim))
-    node = _recorded(_ToTorchTensorBackward, x, array.local.shape, array.mesh, tuple(lie), array.shape)
-    return with_edge(array.local, node)
+    part = shown(array)
+    node = _recorded(_ToTorchTensorBackward, x, part.shape, array.mesh, tuple(lie), array.shape)
+    return with_edge(part, node)
 
 
 def _redistributed(x: Any, placements: tuple[Placement, ...], forward: Any = None, backward: Any = None) -> Any:
@@ -344,6 +381,10 @@ def dispatch(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) ->
     if state.thread.transform is carry_out or not any([isinstance(x, DTensor) for x in given]):
         return UNHANDLED
     name: str = function.__name__
+    if name == "set_":
+        raise noted(
+            NotImplementedError("Operator aten.set_.default does not have a sharding strategy registered."),
+            instead="x.data = another DTensor")
     if name not in _MIXED and not Implicit.allowed and any(
             [not isinstance(x, DTensor) and x._array.size != 1 for x in given]):
         raise noted(

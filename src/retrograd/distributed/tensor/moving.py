@@ -109,7 +109,7 @@ def _joined(part: Array, mesh: DeviceMesh, j: int, dim: int, n: int) -> Array:
     count = mesh.size(j)
     given = _padded(part, dim, -(-n // count))
     into = np.empty((count, *given.shape), given.dtype)
-    collectives.all_gather_into_tensor(plain(into), plain(given), mesh.get_group(j))
+    collectives.all_gather_single(plain(into), plain(given), mesh.get_group(j))
     sizes = [end - begin for begin, end in [bounds(n, count, place) for place in range(count)]]
     return np.concatenate([np.moveaxis(np.moveaxis(chunk, dim, 0)[:size], 0, dim)
                            for chunk, size in zip(into, sizes)], axis=dim)

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from inspect import Parameter, Signature, signature
 from typing import Any
 
 from ...distributed.algorithms.join import Join, JoinableOverGroup, JoinHook
 from ...distributed.collectives import all_reduce, broadcast
+from ...distributed.device_mesh import DeviceMesh
 from ...distributed.groups import ProcessGroup, member
 from ...distributed.objects import all_gather_object
-from ...distributed.reducer import Reducer
+from ...distributed.reducer import GradBucket, Reducer
 from ...foundations.devices import CPU
 from ...foundations.errors import warn
+from ...foundations.futures import Future
 from ...foundations.modes import before_message, local
 from ...tensors.functions.creation.creation import full
 from ...tensors.tensor import Tensor
 from ..modules.module import Module
+from ..parameter import is_lazy
 
 __all__ = ["DistributedDataParallel", "DistributedDataParallelCPU"]
 
@@ -54,16 +58,15 @@ class DistributedDataParallel(Module, JoinableOverGroup):
                  forward_sync_buffers: bool | None = None) -> None:
         Module.__init__(self)
         self._join: Join | None = None
-        self.process_group: ProcessGroup = member(process_group)
-        _check_module(module, device_ids, output_device)
-        if broadcast_buffers is not None:
-            warn("`broadcast_buffers` is deprecated. Use `forward_sync_buffers` instead.", FutureWarning)
+        self.process_group: ProcessGroup = _group_of(process_group, device_mesh)
+        self.parameters_to_ignore = {*getattr(module, "_ddp_params_and_buffers_to_ignore", ())}
+        _check_module(module, self._kept(module.named_parameters()), device_ids, output_device)
+        _warn_of(broadcast_buffers, forward_sync_buffers, static_graph and find_unused_parameters)
         if self.process_group.size() > 1 and (mixed_precision or delay_all_reduce_named_params):
             raise NotImplementedError("DistributedDataParallel has no mixed_precision and no "
                                       "delay_all_reduce_named_params. A hook of ddp_comm_hooks.default_hooks sends "
                                       "gradients as halves.")
         self.module = module
-        self.parameters_to_ignore = {*getattr(module, "_ddp_params_and_buffers_to_ignore", ())}
         self.is_multi_device_module, self.device_type = False, "cpu"
         self.device_ids, self.output_device, self.dim, self.device = None, None, dim, CPU
         self.static_graph, self.find_unused_parameters = static_graph, find_unused_parameters
@@ -75,14 +78,17 @@ class DistributedDataParallel(Module, JoinableOverGroup):
         self._divide_by_initial_world_size = True
         self._reducer: Reducer | None = None
         if self.process_group.team is not None:
-            self._begin(init_sync)
+            self._begin(init_sync, forward_sync_buffers is not None or sync is not False)
 
-    def _begin(self, sync: bool) -> None:
-        """Check that the processes have the same module, send them its first state, and watch the gradients."""
+    def _begin(self, sync: bool, buffers: bool) -> None:
+        """Check that the processes have the same module, send them its first state, and watch the gradients.
+
+        Without `buffers`, each process keeps the buffers that it has.
+        """
         named = self._kept(self.module.named_parameters())
         _check_same([(name, [*p.shape], str(p.dtype)) for name, p in named], self.process_group)
         if sync:
-            self._send(self._state(), 0)
+            self._send(self._state(buffers), 0)
         self._watch()
 
     def _watch(self) -> None:
@@ -93,10 +99,11 @@ class DistributedDataParallel(Module, JoinableOverGroup):
     def _kept(self, named: Any) -> list[tuple[str, Any]]:
         return [(name, tensor) for name, tensor in named if name not in self.parameters_to_ignore]
 
-    def _state(self) -> list[Any]:
-        """The parameters and buffers that the processes share."""
+    def _state(self, buffers: bool) -> list[Any]:
+        """The parameters that the processes share, and the buffers, if they share these."""
         module = self.module
-        return [x.detach() for _, x in self._kept([*module.named_parameters(), *module.named_buffers()])]
+        return [x.detach() for _, x in self._kept([
+            *module.named_parameters(), *(module.named_buffers() if buffers else ())])]
 
     def _send(self, tensors: list[Any], root: int) -> None:
         """Give all processes the tensors of the group's process `root`."""
@@ -129,12 +136,11 @@ class DistributedDataParallel(Module, JoinableOverGroup):
     def _announce(self, reducer: Reducer) -> None:
         """What happens before each call, in the same order as in `_JoinHook.main_hook`."""
         recorded = local.thread.grad and self.require_backward_grad_sync
-        if recorded:
-            work = Join.notify_join_context(self)
-            if work is not None:
-                work.wait()
-                active = int(work.result()[0].item())
-                reducer.divisor = self.process_group.size if self._divide_by_initial_world_size else lambda: active
+        work = Join.notify_join_context(self)
+        if work is not None:
+            work.wait()
+            active = int(work.result()[0].item())
+            reducer.divisor = self.process_group.size if self._divide_by_initial_world_size else lambda: active
         if self._join is not None:
             self._any(recorded)
         if recorded:
@@ -177,8 +183,7 @@ class DistributedDataParallel(Module, JoinableOverGroup):
         The hook returns a future of the gradients in one tensor. Raises TypeError if the hook is not callable and
         RuntimeError for a second hook.
         """
-        if not callable(hook):
-            raise TypeError("Communication hook must be callable.")
+        _check_hook(hook)
         if self._reducer is None:
             self._watch()
         assert self._reducer is not None
@@ -217,18 +222,20 @@ class _JoinHook(JoinHook):
         model, reducer = self.model, self.model._reducer
         if reducer is None:
             return
-        if not model._any(False):
-            return
-        reducer.rebuild()
+        syncs = model._any(False)
+        if syncs:
+            reducer.rebuild()
         if model.will_sync_module_buffers():
             model._send_buffers(model._last_of(False))
-        reducer.shadow()
+        model.require_forward_param_sync = syncs
+        if syncs:
+            reducer.shadow()
 
     def post_hook(self, is_last_joiner: bool) -> None:
         model = self.model
         if model._reducer is not None:
             root = model._last_of(is_last_joiner)
-            model._send(model._state(), root)
+            model._send(model._state(model.forward_sync_buffers), root)
 
 
 def _tensors(output: Any) -> Iterator[Tensor]:
@@ -244,11 +251,54 @@ def _tensors(output: Any) -> Iterator[Tensor]:
         yield from _tensors([*vars(output).values()])
 
 
-def _check_module(module: Module, device_ids: Any, output_device: Any) -> None:
-    """Raise PyTorch's errors for a module without gradients and for GPUs."""
-    if not any([parameter.requires_grad for parameter in module.parameters()]):
+def _group_of(group: ProcessGroup | None, mesh: DeviceMesh | None) -> ProcessGroup:
+    """The group that the program names, or that of a mesh with one dim. Raises RuntimeError for other meshes."""
+    if mesh is None:
+        return member(group)
+    if group is not None:
+        raise RuntimeError("Cannot specify both process_group and device_mesh arguments.")
+    if mesh.ndim != 1:
+        raise RuntimeError(f"Only 1D device mesh is supported, but got {mesh}.")
+    return mesh.get_group(0)
+
+
+def _warn_of(broadcast_buffers: bool | None, forward_sync_buffers: bool | None, finds_twice: bool) -> None:
+    """Warn of an old option, and of two options for the same."""
+    if broadcast_buffers is not None and forward_sync_buffers is not None:
+        warn("Both `broadcast_buffers` and `forward_sync_buffers` were specified. `broadcast_buffers` is deprecated "
+             "and its value is ignored when `forward_sync_buffers` is provided.", FutureWarning)
+    elif broadcast_buffers is not None:
+        warn("`broadcast_buffers` is deprecated. Use `forward_sync_buffers` instead. IMPORTANT: unlike "
+             "`broadcast_buffers=False`, `forward_sync_buffers=False` still syncs buffers at init. If you rely on "
+             "buffers NOT being synced at init (e.g. rank-local buffers), keep using `broadcast_buffers=False` until "
+             "`init_sync_buffers` is available.", FutureWarning)
+    if finds_twice:
+        warn("You passed find_unused_parameters=true to DistributedDataParallel, `_set_static_graph` will detect "
+             "unused parameters automatically, so you do not need to set find_unused_parameters=true, just be sure "
+             "these unused parameters will not change during training loop while calling `_set_static_graph`.",
+             UserWarning)
+
+
+def _check_hook(hook: Any) -> None:
+    """Raise PyTorch's errors for a communication hook that is no function, or says that it takes something else."""
+    if not callable(hook):
+        raise TypeError("Communication hook must be callable.")
+    said = signature(hook)
+    takes, gives = said.parameters["bucket"].annotation, said.return_annotation
+    if takes is not Parameter.empty and takes is not GradBucket and not isinstance(takes, str):
+        raise ValueError("Communication hook: bucket annotation should be dist.GradBucket.")
+    if gives is not Signature.empty and gives != Future[Tensor] and not isinstance(gives, str):
+        raise ValueError("Communication hook: return annotation should be torch.futures.Future[torch.Tensor].")
+
+
+def _check_module(module: Module, named: list[tuple[str, Any]], device_ids: Any, output_device: Any) -> None:
+    """Raise PyTorch's errors for a module without gradients, for parameters without a shape, and for GPUs."""
+    if not any([parameter.requires_grad for _, parameter in named]):
         raise RuntimeError("DistributedDataParallel is not needed when a module doesn't have any parameter that "
                            "requires a gradient.")
+    if any([is_lazy(parameter) for _, parameter in named]):
+        raise RuntimeError("Modules with uninitialized parameters can't be used with `DistributedDataParallel`. Run a "
+                           "dummy forward pass to correctly initialize the modules")
     if device_ids or output_device is not None:
         raise ValueError("DistributedDataParallel device_ids and output_device arguments only work with "
                          "single-device/multiple-device GPU modules or CPU modules, but got device_ids "

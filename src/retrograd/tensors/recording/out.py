@@ -219,9 +219,12 @@ def _fit(target: TensorBase, result: Array, notice: str) -> None:
     if notice and math.prod(had):
         warn(notice.format(had=[*had], shape=[*shape], had_count=math.prod(had), count=result.size),
                       UserWarning)
-    order = [*range(result.ndim)] if result.flags.c_contiguous else slowest_first(result)
-    reshape_memory(target, tuple([shape[axis] for axis in order]))
-    target._array = target._array.transpose(np.argsort(order))
+    if result.flags.c_contiguous or hasattr(target._array, "placements"):          # a DTensor begins row by row
+        reshape_memory(target, shape)
+    else:
+        order = slowest_first(result)
+        reshape_memory(target, tuple([shape[axis] for axis in order]))
+        target._array = target._array.transpose(np.argsort(order))
     note_layout(target)
 
 

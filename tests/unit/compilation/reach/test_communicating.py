@@ -67,7 +67,7 @@ X = torch.ones(1, 2)
 MESSAGES = {"isend", "irecv", "send", "recv", "batch_isend_irecv", "send_object_list", "recv_object_list"}
 CALLS: dict[str, Callable[..., Any]] = {
     "all_gather": lambda x: dist.all_gather([x], x * 1),
-    "all_gather_into_tensor": lambda x: dist.all_gather_into_tensor(x, x * 1),
+    "all_gather_single": lambda x: dist.all_gather_single(x, x * 1),
     "all_gather_object": lambda x: dist.all_gather_object([None], 3), "all_reduce": lambda x: dist.all_reduce(x),
     "all_to_all": lambda x: dist.all_to_all([x], [x * 1]),
     "all_to_all_single": lambda x: dist.all_to_all_single(x, x * 1), "barrier": lambda x: dist.barrier(),
@@ -78,11 +78,12 @@ CALLS: dict[str, Callable[..., Any]] = {
     "monitored_barrier": lambda x: dist.monitored_barrier(),
     "new_group": lambda x: dist.new_group([0]), "reduce": lambda x: dist.reduce(x, 0),
     "reduce_scatter": lambda x: dist.reduce_scatter(x, [x * 1]),
-    "reduce_scatter_tensor": lambda x: dist.reduce_scatter_tensor(x, x * 1),
+    "reduce_scatter_single": lambda x: dist.reduce_scatter_single(x, x * 1),
     "scatter": lambda x: dist.scatter(x, [x * 1], 0),
     "scatter_object_list": lambda x: dist.scatter_object_list([None], [1], 0)}
 # Calls that communicate by one of these.
-BY_OTHERS = {"all_reduce_coalesced": "all_reduce", "new_subgroups": "new_group",
+BY_OTHERS = {"all_reduce_coalesced": "all_reduce", "all_gather_into_tensor": "all_gather_single",
+             "reduce_scatter_tensor": "reduce_scatter_single", "new_subgroups": "new_group",
              "new_subgroups_by_enumeration": "new_group", "init_process_group": "it raises an error in a group"}
 # What the group of all processes and the arguments decide: the guard compares this group.
 BY_THE_GROUP = {"get_backend", "get_backend_config", "get_global_rank", "get_group_rank", "get_process_group_ranks",

@@ -36,23 +36,14 @@ def parallelize_module(module: Module, device_mesh: DeviceMesh | None = None,
         raise TypeError("Expect Union[ParallelStyle, Dict[str, ParallelStyle]] for parallelize_plan, "
                         f"{type(parallelize_plan)} found!")
     for name, style in parallelize_plan.items():
-        found = [*_matching(module, name.split("."))] if name else [module]
+        token, _, rest = name.partition(".")
+        found = [child for key, child in module.named_children() if fnmatch(key, token)] if name else [module]
         if not found:
-            warn(f"Parallelize plan key {name!r} could not be resolved: no submodule matching it was found, skipping "
-                 "this plan entry.", UserWarning)
+            warn(f"Parallelize plan key '{name}' could not be resolved: no submodule matching token '{token}' in "
+                 f"module {module}, skipping this plan entry.", UserWarning)
         for part in found:
-            parallelize_module(part, mesh, style, src_data_rank=src_data_rank)
+            parallelize_module(part, mesh, {rest: style} if rest else style, src_data_rank=src_data_rank)
     return module
-
-
-def _matching(module: Module, names: list[str]) -> Iterator[Module]:
-    """The modules inside whose names match, part by part."""
-    if not names:
-        yield module
-        return
-    for name, child in module.named_children():
-        if fnmatch(name, names[0]):
-            yield from _matching(child, names[1:])
 
 
 @contextmanager

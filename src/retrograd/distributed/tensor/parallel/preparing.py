@@ -33,10 +33,19 @@ class PrepareModuleInput(ParallelStyle):
         self.input_kwarg_layouts = dict(input_kwarg_layouts or {})
         self.desired_input_kwarg_layouts = dict(desired_input_kwarg_layouts or {})
         self.use_local_output = use_local_output
-        if self.input_layouts is not None and len(self.input_layouts) != len(self.desired_input_layouts or ()):
-            raise AssertionError("input_layouts and desired_input_layouts should have same length!")
+        if self.input_layouts is not None:
+            if self.desired_input_layouts is None:
+                raise AssertionError("desired module inputs should not be None!")
+            if len(self.input_layouts) != len(self.desired_input_layouts):
+                raise AssertionError("input_layouts and desired_input_layouts should have same length!")
         if self.input_kwarg_layouts.keys() != self.desired_input_kwarg_layouts.keys():
             raise AssertionError("input_kwarg_layouts and desired_input_kwarg_layouts should have same length!")
+
+    def _said(self) -> dict[str, Any]:
+        return {"input_layouts": self.input_layouts, "desired_input_layouts": self.desired_input_layouts,
+                "input_kwarg_layouts": self.input_kwarg_layouts,
+                "desired_input_kwarg_layouts": self.desired_input_kwarg_layouts,
+                "use_local_output": self.use_local_output}
 
     def _placed(self, value: Any, mesh: DeviceMesh, layout: Placement | None, wanted: Placement | None) -> Any:
         if layout is None or wanted is None or value is None:
@@ -72,6 +81,10 @@ class PrepareModuleOutput(ParallelStyle):
         if len(self.output_layouts or ()) != len(self.desired_output_layouts or ()):
             raise AssertionError("output_layouts and desired_output_layouts should have same length!")
 
+    def _said(self) -> dict[str, Any]:
+        return {"output_layouts": self.output_layouts, "desired_output_layouts": self.desired_output_layouts,
+                "use_local_output": self.use_local_output}
+
     def _apply(self, module: Module, device_mesh: DeviceMesh) -> Module:
         layouts, wanted = self.output_layouts or (), self.desired_output_layouts or ()
 
@@ -105,6 +118,11 @@ class PrepareModuleInputOutput(ParallelStyle):
         self.prepare_module_output = PrepareModuleOutput(
             output_layouts=output_layouts, desired_output_layouts=desired_output_layouts,
             use_local_output=use_local_output)
+
+    def _said(self) -> dict[str, Any]:
+        taken = {"use_local_input" if key == "use_local_output" else key: value
+                 for key, value in self.prepare_module_input._said().items()}
+        return taken | self.prepare_module_output._said()
 
     def _apply(self, module: Module, device_mesh: DeviceMesh) -> Module:
         return self.prepare_module_output._apply(self.prepare_module_input._apply(module, device_mesh), device_mesh)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
+from ....foundations.errors import noted
 from ....nn.modules.linear import Linear
 from ....nn.modules.module import Module
 from ....nn.modules.sparse import Embedding
@@ -24,6 +25,13 @@ class ParallelStyle(ABC):
     @abstractmethod
     def _apply(self, module: Module, device_mesh: DeviceMesh) -> Module:
         """Split the module. Returns it."""
+
+    def _said(self) -> dict[str, Any]:
+        """The options of the style."""
+        return {}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join([f'{key}={value}' for key, value in self._said().items()])})"
 
 
 def as_placed(value: Any, mesh: DeviceMesh, layout: Placement, wanted: Placement) -> Any:
@@ -53,14 +61,19 @@ class _Split(ParallelStyle):
         self.output_layouts = (output_layouts or self._usual[1],)
         self.use_local_output = use_local_output
 
+    def _said(self) -> dict[str, Any]:
+        return {"input_layouts": self.input_layouts, "output_layouts": self.output_layouts,
+                "use_local_output": self.use_local_output}
+
     def _cuts(self, module: Module) -> tuple[dict[str, Placement], Placement]:
         """The placements of the parameters, and of the input that the layer computes with."""
         raise NotImplementedError
 
     def _apply(self, module: Module, device_mesh: DeviceMesh) -> Module:
         if not isinstance(module, (Linear, Embedding)):
-            raise NotImplementedError(f"{self._name} currently only support nn.Linear and nn.Embedding! This is "
-                                      f"{type(module).__name__}.")
+            raise noted(
+                NotImplementedError(f"{self._name} currently only support nn.Linear and nn.Embedding!"),
+                given=type(module).__name__)
         cuts, wanted = self._cuts(module)
 
         def partition(name: str, part: Module, mesh: DeviceMesh) -> None:
@@ -111,13 +124,15 @@ class SequenceParallel(ParallelStyle):
         self.sequence_sharding = (Shard(sequence_dim),)
         self.use_local_output = use_local_output
 
+    def _said(self) -> dict[str, Any]:
+        return {"sequence_dim": self.sequence_sharding[0].dim, "use_local_output": self.use_local_output}
+
     def _apply(self, module: Module, device_mesh: DeviceMesh) -> Module:
         cut = self.sequence_sharding[0]
 
         def take(_: Any, inputs: tuple[Any, ...], mesh: DeviceMesh) -> tuple[Any, ...]:
             if not isinstance(inputs[0], TensorBase):
-                raise ValueError(f"expecting input of {type(module).__name__} to be a torch.Tensor or DTensor, but got "
-                                 f"{inputs[0]}")
+                raise ValueError(f"expecting input of {module} to be a torch.Tensor or DTensor, but got {inputs[0]}")
             return (as_placed(inputs[0], mesh, cut, cut), *inputs[1:])
 
         def give(_: Any, output: Any, mesh: DeviceMesh) -> Any:
