@@ -172,8 +172,8 @@ class Work:
                 return False
         following = self.finish() if self.finish is not None else None
         if following is not None:
-            self.start, self.finish = following
-            self.payload = self.start()
+            start, self.finish = following
+            self.payload = start()
             return self._advanced()
         self._complete()
         return True
