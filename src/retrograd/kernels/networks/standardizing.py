@@ -337,7 +337,7 @@ def _rows_sum(g: Array, x: Array, shift: Array, rstd: Array) -> Any:
     return sum(found[1:], found[0])
 
 
-def layer_norm_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, rank: int, eps: float,
+def layer_norm_backward(g: Array, x: Array, weight: Array, mean: Array, rstd: Array, rank: int, eps: float,
                         wanted: tuple[bool, ...]) -> tuple[Any, Any, Any]:
     """The gradients of `layer_norm` by x, by the weight and by the bias; None for each that is not wanted."""
     if x.size >= NORM_ROWS:
