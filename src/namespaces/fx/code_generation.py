@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import cache
 from types import UnionType
@@ -142,7 +142,7 @@ class _Writer:
             self.wrapped[shown] = None
         return f"{left}{shown}({self.arguments(node.args, node.kwargs)})"
 
-    def function(self, function: Any) -> str:
+    def function(self, function: Callable[..., Any]) -> str:
         """A function in the source."""
         name = qualified_name(function)
         if name.startswith("torch.") or "." not in name:
