@@ -35,6 +35,15 @@ for _name, _count in _EXAMPLES.items():
     settings.register_profile(_name, deadline=None, max_examples=_count)
 
 
+@pytest.fixture
+def no_collector() -> Iterator[None]:
+    """No garbage collector: what goes during the test goes by reference counts alone."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--thorough", action="store_true", help="all cases of all tests")
     parser.addoption("--quick", action="store_true",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from op_table.entry import ONE, Entry, Shapes
+from op_table.entry import Entry, Shapes
+from op_table.sampling import drawn
 
 
 def _over(names: str, *arguments: Any, **options: Any) -> list[Entry]:
@@ -61,34 +61,24 @@ INPLACE = [
 ]
 
 
-def _drawn(name: str, draw: Callable[..., Any], shapes: tuple[Shapes, ...] = ONE, **options: Any) -> Entry:
-    """An entry whose random numbers are the same at every call."""
-
-    def call(t: Any, *inputs: Any) -> Any:
-        t.manual_seed(3)
-        return draw(t, *inputs)
-
-    return Entry(name, call, shapes, **options)
-
-
 _AROUND = "a sample moves with the mean and the deviation it is drawn with, which PyTorch does not follow"
 
 RANDOM = [
-    _drawn("uniform_", lambda t, x: x.clone().uniform_(-1, 1)),
-    _drawn("normal_", lambda t, x: x.clone().normal_(1, 2)),
-    _drawn("exponential_", lambda t, x: x.clone().exponential_(2)),
-    _drawn("geometric_", lambda t, x: x.clone().geometric_(0.3)),
-    _drawn("log_normal_", lambda t, x: x.clone().log_normal_(0.5, 2.0)),
-    _drawn("cauchy_", lambda t, x: x.clone().cauchy_(0.5, 2.0)),
-    _drawn("random_", lambda t, x: x.clone().random_(), kinds="fi"),
-    _drawn("random_(9)", lambda t, x: x.clone().random_(9), kinds="fi"),
-    _drawn("random_(2, 9)", lambda t, x: x.clone().random_(2, 9), kinds="fi"),
-    _drawn("bernoulli", lambda t, x: t.bernoulli(x), low=0.1, high=0.9),
-    _drawn("bernoulli_", lambda t, x: x.clone().bernoulli_(0.3), kinds="fi"),
-    _drawn("bernoulli_ tensor", lambda t, x, p: x.clone().bernoulli_(p), _PAIR, low=0.1, high=0.9),
-    _drawn("normal mean", lambda t, m: t.normal(m, 2.0), conventional=_AROUND),
-    _drawn("normal std", lambda t, s: t.normal(2.0, s), low=0.1, conventional=_AROUND),
-    _drawn("normal both", lambda t, m, s: t.normal(m, s), _PAIR, low=0.1, conventional=_AROUND),
+    drawn("uniform_", lambda t, x: x.clone().uniform_(-1, 1)),
+    drawn("normal_", lambda t, x: x.clone().normal_(1, 2)),
+    drawn("exponential_", lambda t, x: x.clone().exponential_(2)),
+    drawn("geometric_", lambda t, x: x.clone().geometric_(0.3)),
+    drawn("log_normal_", lambda t, x: x.clone().log_normal_(0.5, 2.0)),
+    drawn("cauchy_", lambda t, x: x.clone().cauchy_(0.5, 2.0)),
+    drawn("random_", lambda t, x: x.clone().random_(), kinds="fi"),
+    drawn("random_(9)", lambda t, x: x.clone().random_(9), kinds="fi"),
+    drawn("random_(2, 9)", lambda t, x: x.clone().random_(2, 9), kinds="fi"),
+    drawn("bernoulli", lambda t, x: t.bernoulli(x), low=0.1, high=0.9),
+    drawn("bernoulli_", lambda t, x: x.clone().bernoulli_(0.3), kinds="fi"),
+    drawn("bernoulli_ tensor", lambda t, x, p: x.clone().bernoulli_(p), _PAIR, low=0.1, high=0.9),
+    drawn("normal mean", lambda t, m: t.normal(m, 2.0), conventional=_AROUND),
+    drawn("normal std", lambda t, s: t.normal(2.0, s), low=0.1, conventional=_AROUND),
+    drawn("normal both", lambda t, m, s: t.normal(m, s), _PAIR, low=0.1, conventional=_AROUND),
     # The mask is drawn in the order of the memory, as in PyTorch, so that another layout drops other elements.
-    _drawn("dropout", lambda t, x: t.nn.functional.dropout(x.contiguous(), 0.4)),
+    drawn("dropout", lambda t, x: t.nn.functional.dropout(x.contiguous(), 0.4)),
 ]

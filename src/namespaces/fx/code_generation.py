@@ -160,7 +160,7 @@ class _Writer:
             self.wrapped[shown] = None
         return f"{left}{shown}({self.arguments(node.args, node.kwargs)})"
 
-    def function(self, function: Any) -> str:
+    def function(self, function: Callable[..., Any]) -> str:
         """A function in the source."""
         name = qualified_name(function)
         if name.startswith("torch.") or "." not in name:

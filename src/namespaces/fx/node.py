@@ -37,7 +37,7 @@ _RANDOM = ("rand", "randn", "randint", "randperm", "rand_like", "randn_like", "r
            "bernoulli", "multinomial")
 
 
-def has_side_effect(fn: Any) -> Any:
+def has_side_effect(fn: Callable[..., Any]) -> Any:
     """Say that calls of a function stay in a graph, though nobody uses their results. Returns the function."""
     _EFFECTS.add(fn)
     return fn
@@ -79,7 +79,7 @@ def qualified_name(function: Any) -> str:
     return f"{module}.{name}"
 
 
-def _alias(function: Any) -> str:
+def _alias(function: Callable[..., Any]) -> str:
     """The name in torch.special of a function that has another name of its own, or nothing."""
     home = reached("special")
     return next((f"torch.special.{name}" for name in home.__all__ if getattr(home, name) is function), "")

@@ -28,7 +28,7 @@ _ITERATED = (
     "flow can be traced, and check out the Proxy docstring for help troubleshooting Proxy iteration errors")
 
 
-def _spelled_out(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+def _spelled_out(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """The arguments of a function of nn.functional with all its defaults. Other functions get theirs as they are."""
     name = qualified_name(function)
     if name == "torch.functional.einsum" and len(args) == 2 and isinstance(args[1], (list, tuple)):

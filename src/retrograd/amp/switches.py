@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..autograd.grad_mode import enable_grad, inference_mode
 from ..foundations.devices import device as Device
@@ -20,6 +20,9 @@ from ..tensors.recording.public import public
 from ..tensors.state.base import TensorBase, stands_as_leaf
 from ..tensors.state.dispatch import DISPATCH, UNHANDLED
 from .lists import BESIDE_NUMBER, BY_STATE, COPYING, FLOAT32, LOWER, PACKED, WIDEST, WITHOUT_INDICES
+
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor
 
 
 class _State:
@@ -254,7 +257,7 @@ def _widest(parts: Any, lower: torch_dtype) -> torch_dtype:
     return target
 
 
-def _copies(input: Any = None, pad: Any = (), mode: Any = "", *others: Any, **options: Any) -> bool:
+def _copies(input: Tensor | None = None, pad: Any = (), mode: Any = "", *others: Any, **options: Any) -> bool:
     """Whether a call of `pad` is cast to float32."""
     return isinstance(mode, str) and isinstance(pad, (tuple, list)) and len(pad) // 2 <= COPYING.get(mode, -1)
 

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..foundations.errors import noted, warn
 from ..graph.hooks import RemovableHandle
 from ..tensors.state.base import TensorBase
 from .function_node import FunctionNode
+
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor
 
 
 def _refuse(name: str, what: str) -> Callable[..., Any]:
@@ -112,7 +115,7 @@ class _FunctionBase:
     def _sequence_nr(self) -> int:
         return self._node._sequence_nr()
 
-    def _register_hook_dict(self, tensor: Any) -> None:
+    def _register_hook_dict(self, tensor: Tensor) -> None:
         self._node._register_hook_dict(tensor)
 
     @property

@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..foundations.errors import outside
 from ..graph.node import RELEASED, AccumulateGrad
 from ..tensors.state.base import TensorBase
 
+if TYPE_CHECKING:
+    from ..graph.node import Node
+
 __all__ = ["facts"]
 
 
-def facts(node: Any, order: Sequence[Any]) -> dict[str, str]:
+def facts(node: Node, order: Sequence[Any]) -> dict[str, str]:
     """The facts about a node whose saved values are gone. `order` are the nodes of this pass, from its start."""
     if node not in order:
         return {}

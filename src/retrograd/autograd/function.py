@@ -24,6 +24,9 @@ from .function_node import FunctionNode
 from .function_outputs import finished
 from .grad_mode import no_grad
 
+if TYPE_CHECKING:
+    from ..graph.engine import Pass
+
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "once_differentiable"]
 if not TYPE_CHECKING:
     __getattr__, __dir__ = missing(__name__, __all__)
@@ -212,7 +215,7 @@ class Error(OtherNode):
     __slots__ = ("outputs",)
     namespace = "torch::autograd::"
 
-    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+    def apply(self, cotangents: list[Any], walk: Pass) -> Any:
         raise noted(
             RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable"),
             "functions#once-differentiable")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from ..tensors.recording.gradients import as_tensor
 from ..tensors.recording.saved_values import SavedTensor, saved_tensor
 from ..tensors.recording.saving import Hooked
 from ..tensors.state.base import TensorBase, edge_of, plain, requires, with_edge
+
+if TYPE_CHECKING:
+    from ..graph.engine import Pass
 
 _new = object.__new__
 
@@ -152,7 +155,7 @@ class FunctionNode(Node):
 
     # The backward pass
 
-    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+    def apply(self, cotangents: list[Any], walk: Pass) -> Any:
         """Run the user's backward on tensors."""
         grads = [None if g is None else as_tensor(g) for g in cotangents]
         given = [g._array for g in grads if g is not None]
@@ -177,7 +180,7 @@ class FunctionNode(Node):
             return None
         return plain(full_beside(beside, shape, dtype, 0))
 
-    def _checked(self, results: tuple[Any, ...], walk: Any) -> list[Any]:
+    def _checked(self, results: tuple[Any, ...], walk: Pass) -> list[Any]:
         """The user's gradients by edge. Raises RuntimeError in PyTorch's words if they do not fit the inputs."""
         tensors = self.tensors
         expected = len(tensors)

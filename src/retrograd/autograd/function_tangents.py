@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..foundations.dtypes import DIFFERENTIABLE
+from ..foundations.dtypes import DIFFERENTIABLE, Array
 from ..foundations.errors import noted
 from ..foundations.modes import local
 from ..kernels.layout import owner_of
@@ -36,7 +36,7 @@ def _tensors(values: Sequence[Any]) -> list[Any]:
     return [value for value in values if isinstance(value, TensorBase)]
 
 
-def _owner(array: Any) -> Any:
+def _owner(array: Array) -> Any:
     return owner_of(parts(inner(array))[0])
 
 

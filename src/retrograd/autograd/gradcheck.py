@@ -25,6 +25,9 @@ from .comparison import Check, GradcheckError, compare, requires_grad
 from .differences import as_tuple, is_float
 from .gradcheck_texts import BATCHED
 
+if TYPE_CHECKING:
+    from ..graph.engine import Pass
+
 __all__ = ["gradcheck", "gradgradcheck", "GradcheckError"]
 if not TYPE_CHECKING:
     __getattr__, __dir__ = missing(__name__, __all__)
@@ -250,7 +253,7 @@ class UndefinedGrad(OtherNode):
     __slots__ = ()
     namespace = "torch::autograd::"
 
-    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+    def apply(self, cotangents: list[Any], walk: Pass) -> Any:
         return [None]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import retrograd as torch
 from retrograd import Size, Tensor
@@ -14,6 +14,9 @@ from . import constraints
 from .chances import _Chances
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all
+
+if TYPE_CHECKING:
+    from .distribution import Distribution
 
 __all__ = ["Bernoulli"]
 
@@ -34,7 +37,7 @@ class Bernoulli(_Chances, ExponentialFamily):
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         super().__init__(self._take(probs, logits), validate_args=validate_args)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         return self._expanded(Bernoulli, batch_shape, _instance, probs=0, logits=0)
 
     @property

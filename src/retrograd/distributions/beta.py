@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import retrograd as torch
 from retrograd import Size, Tensor
@@ -12,6 +12,9 @@ from . import constraints
 from .dirichlet import Dirichlet
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all
+
+if TYPE_CHECKING:
+    from .distribution import Distribution
 
 __all__ = ["Beta"]
 
@@ -35,7 +38,7 @@ class Beta(ExponentialFamily):
         self._dirichlet = Dirichlet(both, validate_args=validate_args)
         super().__init__(self._dirichlet._batch_shape, validate_args=validate_args)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         new = self._get_checked_instance(Beta, _instance)
         new._dirichlet = self._dirichlet.expand(Size(batch_shape))
         return self._expanded(Beta, batch_shape, new)

@@ -31,7 +31,7 @@ class Binomial(_Chances, Distribution):
                  validate_args: bool | None = None) -> None:
         super().__init__(self._take_with_count(total_count, probs, logits), validate_args=validate_args)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         return self._expanded(Binomial, batch_shape, _instance, total_count=0, probs=0, logits=0)
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)

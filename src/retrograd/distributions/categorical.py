@@ -42,7 +42,7 @@ class Categorical(_Chances, Distribution):
         self._num_events = self._param.size()[-1]
         super().__init__(self._param.size()[:-1], validate_args=validate_args)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         new = self._get_checked_instance(Categorical, _instance)
         new._num_events = self._num_events
         return self._expanded(Categorical, batch_shape, new, probs=1, logits=1)

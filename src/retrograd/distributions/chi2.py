@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from retrograd import Tensor
 
 from . import constraints
 from .gamma import Gamma
+
+if TYPE_CHECKING:
+    from .distribution import Distribution
 
 __all__ = ["Chi2"]
 
@@ -26,7 +29,7 @@ class Chi2(Gamma):
     def __init__(self, df: Any, validate_args: bool | None = None) -> None:
         super().__init__(0.5 * df, 0.5, validate_args=validate_args)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         return super().expand(batch_shape, self._get_checked_instance(Chi2, _instance))
 
     @property

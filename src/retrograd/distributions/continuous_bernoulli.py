@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import retrograd as torch
 from retrograd import Size, Tensor
@@ -14,6 +14,9 @@ from . import constraints
 from .chances import _Chances, batch_of, given
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs
+
+if TYPE_CHECKING:
+    from .distribution import Distribution
 
 __all__ = ["ContinuousBernoulli"]
 
@@ -51,7 +54,7 @@ class ContinuousBernoulli(_Chances, ExponentialFamily):
         """The parameter of the density, between 0 and 1, and neither of them."""
         return clamp_probs(logits_to_probs(self.logits, is_binary=True))
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         new = self._get_checked_instance(ContinuousBernoulli, _instance)
         new._lims = self._lims
         return self._expanded(ContinuousBernoulli, batch_shape, new, probs=0, logits=0)

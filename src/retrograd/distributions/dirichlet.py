@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import retrograd as torch
 from retrograd import Tensor
@@ -12,6 +12,9 @@ from retrograd.autograd.function import once_differentiable
 
 from . import constraints
 from .exp_family import ExponentialFamily
+
+if TYPE_CHECKING:
+    from .distribution import Distribution
 
 __all__ = ["Dirichlet"]
 
@@ -54,7 +57,7 @@ class Dirichlet(ExponentialFamily):
         self.concentration = concentration
         super().__init__(concentration.shape[:-1], concentration.shape[-1:], validate_args=validate_args)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         return self._expanded(Dirichlet, batch_shape, _instance, concentration=1)
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:

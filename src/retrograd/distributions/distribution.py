@@ -66,7 +66,7 @@ class Distribution:
                 raise ValueError(f"Expected parameter {name} ({_described(value)}) of distribution {self!r} to satisfy "
                                  f"the constraint {constraint!r}, but found invalid values:\n{value}")
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         """The distribution with parameters expanded to a batch of shape `batch_shape`, without copies or checks.
 
         `_instance` is an instance of a subclass that calls this method to fill it.
@@ -178,7 +178,7 @@ class Distribution:
             raise ValueError(f"Expected value argument ({_described(value)}) to be within the support ({support!r}) of "
                              f"the distribution {self!r}, but found invalid values:\n{value}")
 
-    def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
+    def _get_checked_instance(self, cls: type, _instance: Distribution | None = None) -> Any:
         """The instance that `expand` of the class `cls` fills. Raises NotImplementedError if it cannot know how."""
         if _instance is not None:
             return _instance
@@ -188,7 +188,8 @@ class Distribution:
                                       "__init__ method must also define a custom .expand() method.")
         return self.__new__(type(self))
 
-    def _expanded(self, cls: type[Any], batch_shape: Sequence[int], _instance: Any, **event_dims: int) -> Any:
+    def _expanded(self, cls: type[Any], batch_shape: Sequence[int], _instance: Distribution | None,
+                  **event_dims: int) -> Any:
         """`expand` for the class `cls`: the named attributes that the instance has are expanded.
 
         Each is given with the number of its last dimensions that do not belong to the batch.
@@ -199,7 +200,7 @@ class Distribution:
         new._validate_args = self._validate_args
         return new
 
-    def _with_expanded(self, cls: type[Any], batch_shape: Sequence[int], _instance: Any,
+    def _with_expanded(self, cls: type[Any], batch_shape: Sequence[int], _instance: Distribution | None,
                        event_dims: Mapping[str, int]) -> Any:
         """The instance that `expand` fills, with the named attributes expanded."""
         new = self._get_checked_instance(cls, _instance)

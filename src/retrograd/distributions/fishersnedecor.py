@@ -35,7 +35,7 @@ class FisherSnedecor(Distribution):
         self._gamma1, self._gamma2 = Gamma(self.df1 * 0.5, self.df1), Gamma(self.df2 * 0.5, self.df2)
         super().__init__(batch_of(self.df1, df1, df2), validate_args=validate_args)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         new = self._get_checked_instance(FisherSnedecor, _instance)
         new._gamma1, new._gamma2 = self._gamma1.expand(Size(batch_shape)), self._gamma2.expand(Size(batch_shape))
         return self._expanded(FisherSnedecor, batch_shape, new, df1=0, df2=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import retrograd as torch
 from retrograd import Size, Tensor
@@ -12,6 +12,9 @@ from . import constraints
 from .chances import batch_of
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all
+
+if TYPE_CHECKING:
+    from .distribution import Distribution
 
 __all__ = ["Gamma"]
 
@@ -33,7 +36,7 @@ class Gamma(ExponentialFamily):
         self.concentration, self.rate = broadcast_all(concentration, rate)
         super().__init__(batch_of(self.concentration, concentration, rate), validate_args=validate_args)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         return self._expanded(Gamma, batch_shape, _instance, concentration=0, rate=0)
 
     @property

@@ -35,7 +35,7 @@ class GeneralizedPareto(Distribution):
         self.loc, self.scale, self.concentration = broadcast_all(loc, scale, concentration)
         super().__init__(self.loc.size(), validate_args=validate_args)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         return self._expanded(GeneralizedPareto, batch_shape, _instance, loc=0, scale=0, concentration=0)
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)

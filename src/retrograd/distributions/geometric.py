@@ -35,7 +35,7 @@ class Geometric(_Chances, Distribution):
             raise ValueError(f"Expected parameter probs (Tensor of shape {tuple(self.probs.shape)}) of "
                              f"distribution {self!r} to be positive but found invalid values:\n{value}")
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         return self._expanded(Geometric, batch_shape, _instance, probs=0, logits=0)
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import retrograd as torch
 from retrograd import Tensor
@@ -14,6 +14,9 @@ from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, ExpTransform
 from .uniform import Uniform
 from .utils import broadcast_all, euler_constant
+
+if TYPE_CHECKING:
+    from .distribution import Distribution
 
 __all__ = ["Gumbel"]
 
@@ -38,7 +41,7 @@ class Gumbel(TransformedDistribution):
                  ExpTransform().inv, AffineTransform(loc=loc, scale=-self.scale)]
         super().__init__(base, steps, validate_args=validate_args)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         return self._expanded(Gumbel, batch_shape, _instance, loc=0, scale=0)
 
     def log_prob(self, value: Tensor) -> Tensor:

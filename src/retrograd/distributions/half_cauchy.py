@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import retrograd as torch
 from retrograd import Tensor
 
 from .cauchy import Cauchy
 from .folded import _Folded
+
+if TYPE_CHECKING:
+    from .distribution import Distribution
 
 __all__ = ["HalfCauchy"]
 
@@ -26,7 +29,7 @@ class HalfCauchy(_Folded):
     def __init__(self, scale: Tensor | float, validate_args: bool | None = None) -> None:
         super().__init__(Cauchy(0, scale, validate_args=False), validate_args)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         return self._expanded(HalfCauchy, batch_shape, _instance)
 
     @property

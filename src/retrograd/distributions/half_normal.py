@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from retrograd import Tensor
 
 from .folded import _Folded
 from .normal import Normal
+
+if TYPE_CHECKING:
+    from .distribution import Distribution
 
 __all__ = ["HalfNormal"]
 
@@ -25,7 +28,7 @@ class HalfNormal(_Folded):
     def __init__(self, scale: Tensor | float, validate_args: bool | None = None) -> None:
         super().__init__(Normal(0, scale, validate_args=False), validate_args)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         return self._expanded(HalfNormal, batch_shape, _instance)
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import retrograd as torch
 from retrograd import Tensor
@@ -12,6 +12,9 @@ from . import constraints
 from .gamma import Gamma
 from .transformed_distribution import TransformedDistribution
 from .transforms import PowerTransform
+
+if TYPE_CHECKING:
+    from .distribution import Distribution
 
 __all__ = ["InverseGamma"]
 
@@ -32,7 +35,7 @@ class InverseGamma(TransformedDistribution):
         base = Gamma(concentration, rate, validate_args=validate_args)
         super().__init__(base, PowerTransform(-base.rate.new_ones(())), validate_args=validate_args)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         return super().expand(batch_shape, _instance=self._get_checked_instance(InverseGamma, _instance))
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import retrograd as torch
 from retrograd import Tensor
@@ -13,6 +13,9 @@ from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, PowerTransform
 from .uniform import Uniform
 from .utils import broadcast_all, euler_constant
+
+if TYPE_CHECKING:
+    from .distribution import Distribution
 
 __all__ = ["Kumaraswamy"]
 
@@ -38,7 +41,7 @@ class Kumaraswamy(TransformedDistribution):
                  PowerTransform(exponent=self.concentration1.reciprocal())]
         super().__init__(base, steps, validate_args=validate_args)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         return self._expanded(Kumaraswamy, batch_shape, _instance, concentration1=0, concentration0=0)
 
     def _moment(self, n: int) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from retrograd import Tensor
 
@@ -11,6 +11,9 @@ from . import constraints
 from .normal import Normal
 from .transformed_distribution import TransformedDistribution
 from .transforms import StickBreakingTransform
+
+if TYPE_CHECKING:
+    from .distribution import Distribution
 
 __all__ = ["LogisticNormal"]
 
@@ -33,7 +36,7 @@ class LogisticNormal(TransformedDistribution):
         super().__init__(base if base.batch_shape else base.expand([1]), StickBreakingTransform(),
                          validate_args=validate_args)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         return self._expanded(LogisticNormal, batch_shape, _instance)
 
     @property

@@ -76,7 +76,7 @@ class LowRankMultivariateNormal(_OfBatch, _Symmetric, Distribution):
         self._unbroadcasted_cov_factor, self._unbroadcasted_cov_diag = cov_factor, cov_diag
         self._capacitance_tril = _batch_capacitance_tril(cov_factor, cov_diag)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         new = self._get_checked_instance(LowRankMultivariateNormal, _instance)
         for name in ("_unbroadcasted_cov_factor", "_unbroadcasted_cov_diag", "_capacitance_tril"):
             setattr(new, name, getattr(self, name))

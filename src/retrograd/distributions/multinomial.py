@@ -41,7 +41,7 @@ class Multinomial(_OfCategorical, Distribution):
         super().__init__(self._categorical.batch_shape, self._categorical.param_shape[-1:],
                          validate_args=validate_args)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         new = self._get_checked_instance(Multinomial, _instance)
         new.total_count = self.total_count
         new._categorical = self._categorical.expand(Size(batch_shape))

@@ -124,7 +124,7 @@ class MultivariateNormal(_Factored, _Symmetric, Distribution):
         super().__init__(batch_shape, self.loc.shape[-1:], validate_args=validate_args)
         self._unbroadcasted_scale_tril = _FACTOR[name](matrix)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         new = self._get_checked_instance(MultivariateNormal, _instance)
         new._unbroadcasted_scale_tril = self._unbroadcasted_scale_tril
         return self._expanded(MultivariateNormal, batch_shape, new, loc=1, **_EVENT_DIMS)

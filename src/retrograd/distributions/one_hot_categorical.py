@@ -34,7 +34,7 @@ class OneHotCategorical(_OfCategorical, Distribution):
         super().__init__(self._categorical.batch_shape, self._categorical.param_shape[-1:],
                          validate_args=validate_args)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         new = self._get_checked_instance(OneHotCategorical, _instance)
         new._categorical = self._categorical.expand(Size(batch_shape))
         return self._expanded(OneHotCategorical, batch_shape, new)

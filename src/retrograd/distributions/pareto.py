@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from retrograd import Tensor
 
@@ -12,6 +12,9 @@ from .exponential import Exponential
 from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, ExpTransform
 from .utils import broadcast_all
+
+if TYPE_CHECKING:
+    from .distribution import Distribution
 
 __all__ = ["Pareto"]
 
@@ -31,7 +34,7 @@ class Pareto(TransformedDistribution):
         base = Exponential(self.alpha, validate_args=validate_args)
         super().__init__(base, [ExpTransform(), AffineTransform(loc=0, scale=self.scale)], validate_args=validate_args)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         return self._expanded(Pareto, batch_shape, _instance, scale=0, alpha=0)
 
     @property

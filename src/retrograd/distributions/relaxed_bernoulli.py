@@ -34,7 +34,7 @@ class LogitRelaxedBernoulli(_Chances, Distribution):
         self.temperature = temperature
         super().__init__(self._take(probs, logits), validate_args=validate_args)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         new = self._get_checked_instance(LogitRelaxedBernoulli, _instance)
         new.temperature = self.temperature
         return self._expanded(LogitRelaxedBernoulli, batch_shape, new, probs=0, logits=0)
@@ -71,5 +71,5 @@ class RelaxedBernoulli(_OfBase, TransformedDistribution):
         super().__init__(LogitRelaxedBernoulli(temperature, probs, logits), SigmoidTransform(),
                          validate_args=validate_args)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         return super().expand(batch_shape, _instance=self._get_checked_instance(RelaxedBernoulli, _instance))

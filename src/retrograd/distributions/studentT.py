@@ -34,7 +34,7 @@ class StudentT(Distribution):
         self._chi2 = Chi2(self.df)
         super().__init__(self.df.size(), validate_args=validate_args)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         new = self._get_checked_instance(StudentT, _instance)
         new._chi2 = self._chi2.expand(Size(batch_shape))
         return self._expanded(StudentT, batch_shape, new, df=0, loc=0, scale=0)

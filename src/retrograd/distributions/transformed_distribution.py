@@ -57,7 +57,7 @@ class TransformedDistribution(Distribution):
             raise AssertionError(f"forward_shape length {len(shape)} must be >= event_dim {event_dims}")
         super().__init__(shape[:cut], shape[cut:], validate_args=validate_args)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         new = self._get_checked_instance(TransformedDistribution, _instance)
         batch_shape = Size(batch_shape)
         shape = ComposeTransform(self.transforms).inverse_shape(batch_shape + self.event_shape)
@@ -67,7 +67,8 @@ class TransformedDistribution(Distribution):
         new._validate_args = self._validate_args
         return new
 
-    def _expanded(self, cls: type[Any], batch_shape: Sequence[int], _instance: Any, **event_dims: int) -> Any:
+    def _expanded(self, cls: type[Any], batch_shape: Sequence[int], _instance: Distribution | None,
+                  **event_dims: int) -> Any:
         new = self._with_expanded(cls, batch_shape, _instance, event_dims)
         return TransformedDistribution.expand(self, batch_shape, _instance=new)
 

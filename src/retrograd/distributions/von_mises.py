@@ -33,7 +33,7 @@ class VonMises(_Symmetric, Distribution):
         self.loc, self.concentration = broadcast_all(loc, concentration)
         super().__init__(self.loc.shape, Size(), validate_args)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         return type(self)(self.loc.expand(batch_shape), self.concentration.expand(batch_shape),
                           validate_args=self.__dict__.get("_validate_args"))
 

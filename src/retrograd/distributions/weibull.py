@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import retrograd as torch
 from retrograd import Tensor
@@ -13,6 +13,9 @@ from .exponential import Exponential
 from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, PowerTransform
 from .utils import broadcast_all, euler_constant
+
+if TYPE_CHECKING:
+    from .distribution import Distribution
 
 __all__ = ["Weibull"]
 
@@ -38,7 +41,7 @@ class Weibull(TransformedDistribution):
     def _steps(self) -> list[Any]:
         return [PowerTransform(exponent=self.concentration_reciprocal), AffineTransform(loc=0, scale=self.scale)]
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         new = self._expanded(Weibull, batch_shape, _instance, scale=0, concentration=0)
         new.concentration_reciprocal = new.concentration.reciprocal()
         new.transforms = new._steps()

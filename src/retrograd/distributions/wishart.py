@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import retrograd as torch
 from retrograd import Size, Tensor
@@ -14,6 +14,9 @@ from . import constraints
 from .chi2 import Chi2
 from .exp_family import ExponentialFamily
 from .multivariate_normal import _EVENT_DIMS, _FACTOR, _Factored, _the_matrix
+
+if TYPE_CHECKING:
+    from .distribution import Distribution
 
 __all__ = ["Wishart"]
 
@@ -72,7 +75,7 @@ class Wishart(_Factored, ExponentialFamily):
         p = self._event_shape[-1]
         return self.df.unsqueeze(-1) - torch.arange(p, dtype=self.df.dtype).expand((*self.df.shape, -1))
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         new = self._get_checked_instance(Wishart, _instance)
         new._unbroadcasted_scale_tril = self._unbroadcasted_scale_tril.expand((*batch_shape, *self._event_shape))
         new = self._expanded(Wishart, batch_shape, new, df=0, **_EVENT_DIMS)

@@ -169,7 +169,7 @@ def explain(error: Exception, node: Node) -> None:
     noted(error, "anomaly#node-of-an-error", node=recorded_at(node))
 
 
-def tell(node: Any) -> None:
+def tell(node: Node | None) -> None:
     """Warn of the node that failed and of the nodes it was recorded in. PyTorch warns so before the error comes."""
     induced = False
     while node is not None:

@@ -63,7 +63,7 @@ def described(what: str, array: Array, operands: Named = (), elementwise: bool =
     return _described(what, array, ~np.isfinite(array), operands, elementwise)
 
 
-def made(what: str, array: Any, operands: Named, elementwise: bool) -> BadValues | None:
+def made(what: str, array: Array, operands: Named, elementwise: bool) -> BadValues | None:
     """The bad values that an array got from finite `operands`, or None if there are none.
 
     If the array is computed elementwise and an operand's shape fits, the operand is read in the same places. All

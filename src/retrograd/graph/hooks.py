@@ -115,7 +115,7 @@ class RemovableHandle:
         self.remove()
 
 
-def register(hooks: Any, hook: Any, *extra: Any) -> RemovableHandle:
+def register(hooks: Any, hook: Callable[..., Any], *extra: Any) -> RemovableHandle:
     """Add a hook, and return the handle that removes it, also from the dictionaries `extra`."""
     handle = RemovableHandle(hooks, extra_dict=[*extra])
     with moment:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from ..ops.framework import Op, Save, Step
 from .hooks import USER_HOOKS, Hooks, RemovableHandle, register
 from .locks import moment
 from .versions import next_number
+
+if TYPE_CHECKING:
+    from .engine import Pass
 
 
 class Released:
@@ -96,7 +99,7 @@ class Node:
     namespace: ClassVar[str] = ""          # the prefix of names that PyTorch's own engine defines
     of_view: ClassVar[bool] = False        # whether the result is a view
 
-    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+    def apply(self, cotangents: list[Any], walk: Pass) -> Any:
         """For a node without steps: the gradients in the order of `edges`, or None, in the pass `walk`."""
         raise NotImplementedError
 
@@ -143,7 +146,7 @@ class Node:
         """
         return register(hooks_of(self).pre, fn)
 
-    def register_hook(self, fn: Any) -> RemovableHandle:
+    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call `fn(grad_inputs, grad_outputs)` after the node ran. A tuple that it returns replaces `grad_inputs`.
 
         `grad_inputs` are the gradients that go along `next_functions`.
@@ -316,7 +319,7 @@ class Nowhere(OtherNode):
     def node(self) -> Any:
         return None
 
-    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+    def apply(self, cotangents: list[Any], walk: Pass) -> Any:
         return ()
 
 

@@ -40,7 +40,7 @@ def _base_count(container: Any, key: Any) -> int:
     return getrefcount(*(container[key].base,))
 
 
-def _variable(array: Any) -> Iterator[None]:
+def _variable(array: Array) -> Iterator[None]:
     """A suspended call, whose variable holds the array."""
     yield
 

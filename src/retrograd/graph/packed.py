@@ -22,7 +22,7 @@ class Parcel:
 
     __slots__ = ()
 
-    def unpack(self, node: Any) -> Any:
+    def unpack(self, node: Node) -> Any:
         """The unpacked value, for the node that saved it."""
         raise NotImplementedError
 

@@ -247,7 +247,7 @@ def check_size(shape: Sequence[int], itemsize: int) -> None:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={[*shape]}")
 
 
-def in_rows(array: Any) -> bool:
+def in_rows(array: Array) -> bool:
     """Whether the elements lie row by row, without gaps."""
     rows: bool = array.flags.c_contiguous
     return rows

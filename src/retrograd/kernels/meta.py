@@ -74,7 +74,7 @@ def no_item() -> RuntimeError:
         because="a meta tensor has a shape and a dtype, and no numbers")
 
 
-def without_memory(shape: Shape, dtype: Any, strides: Shape | None = None) -> MetaArray:
+def without_memory(shape: Shape, dtype: np.dtype[Any], strides: Shape | None = None) -> MetaArray:
     """A new array without memory. `strides` counts elements; by default the array lies row by row."""
     lie = row_by_row(shape) if strides is None else strides
     base = np.empty(1, dtype)

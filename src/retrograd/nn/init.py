@@ -64,7 +64,7 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any 
         return tensor.normal_(mean, std, generator=generator)
 
 
-def trunc_normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0,
+def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0,
                   generator: Any = None) -> Any:
     """Fill with normal samples within [a, b]. Samples outside are drawn again."""
 
@@ -87,7 +87,7 @@ def trunc_normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -
         return _in_the_tail(tensor, mean, std, a, b, generator)
 
 
-def _in_the_tail(tensor: Any, mean: float, std: float, a: float, b: float, generator: Any) -> Any:
+def _in_the_tail(tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Any) -> Any:
     """The same if few samples lie within [a, b]: uniform numbers, kept with the probability of their density."""
     nearest = max(a, min(mean, b))
     highest = -0.5 * ((nearest - mean) / std) ** 2
@@ -125,7 +125,7 @@ def zeros_(tensor: Tensor) -> Any:
     return constant_(tensor, 0.0)
 
 
-def eye_(tensor: Any) -> Any:
+def eye_(tensor: Tensor) -> Any:
     """Fill with the identity matrix. Raises ValueError if the tensor is not a matrix."""
     if tensor.ndim != 2:
         raise noted(ValueError("Only tensors with 2 dimensions are supported"), given=f"{tensor.ndim} dimensions")
@@ -192,7 +192,7 @@ def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonline
     return uniform_(tensor, -bound, bound, generator)
 
 
-def kaiming_normal_(tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
+def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
                     generator: Any = None) -> Any:
     """The same as `kaiming_uniform_` with normal samples."""
     if _is_empty(tensor):
@@ -220,7 +220,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Any:
         return tensor.mul_(gain)
 
 
-def dirac_(tensor: Any, groups: int = 1) -> Any:
+def dirac_(tensor: Tensor, groups: int = 1) -> Any:
     """Fill with the weights of a convolution that returns its input channels, as many as the output has.
 
     Raises ValueError unless the tensor has 3, 4 or 5 dimensions, and unless the first is a multiple of `groups`.
@@ -243,7 +243,7 @@ def dirac_(tensor: Any, groups: int = 1) -> Any:
     return tensor
 
 
-def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = None) -> Any:
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Any:
     """Fill with normal samples, and set a part `sparsity` of the rows to zero in each column (Martens, 2010).
 
     Raises ValueError if the tensor is not a matrix.

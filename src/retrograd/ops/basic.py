@@ -6,16 +6,20 @@ This module also has `check_values` and `beyond`, the only ways to use the numbe
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..foundations.dtypes import Array
 from ..foundations.modes import local
 from ..kernels.layout import copied, empty_strided, row_major
 from .framework import Op, linear, operator
 
+if TYPE_CHECKING:
+    from .values import Value
 
-def _cast(x: Any, dtype: Any) -> Any:
+
+def _cast(x: Array, dtype: np.dtype[Any]) -> Any:
     """`x` in another dtype. A complex array loses its imaginary part to become real, without a warning."""
     if x.dtype.kind == "c" and np.dtype(dtype).kind not in "cb":
         x = x.real
@@ -30,7 +34,7 @@ cast: Op = linear("to", _cast, layout="kept", any_type=True, node="ToCopyBackwar
 real = linear("real", lambda x: x.real, view=True, complex="adjoint", x=lambda g: g)
 
 
-def _clone(x: Any, order: Any) -> Any:
+def _clone(x: Array, order: Any) -> Any:
     """A dense copy: in the order of axes that `x` has ("K"), row by row ("C"), or with the given strides."""
     if order == "K":
         return copied(x, x.dtype)
@@ -49,7 +53,7 @@ copy_into = linear("copy_", lambda x, y, order: _clone(y, order), layout="kept",
                    x=lambda g: g, y=lambda g: g)
 
 
-def _looked_at(x: Any, test: Callable[..., Any], *options: Any) -> Any:
+def _looked_at(x: Value, test: Callable[..., Any], *options: Any) -> Any:
     """The array itself, if `test(x, *options)` does not raise."""
     test(x, *options)
     return x
@@ -58,7 +62,7 @@ def _looked_at(x: Any, test: Callable[..., Any], *options: Any) -> Any:
 look = operator("look", _looked_at, tensors=1, layout="kept", any_type=True)
 
 
-def check_values(x: Any, test: Callable[..., Any], *options: Any) -> None:
+def check_values(x: Value, test: Callable[..., Any], *options: Any) -> None:
     """Let `test(x, *options)` look at the numbers of an array, as a kernel does, and raise if they are wrong."""
     if local.thread.transform is None:
         test(x, *options)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..foundations.dtypes import Array
 from ..foundations.modes import local
 from ..kernels.elementwise import elementary as kernels
 from ..kernels.layout import copied
@@ -15,11 +16,14 @@ from ..kernels.special.incomplete_gamma import gamma_sample_by_shape
 from .basic import real
 from .framework import Op, elementwise, flat, linear, not_differentiable, operator
 
+if TYPE_CHECKING:
+    from .values import Value
+
 complex_ = linear("complex", kernels.complex_of, complex="adjoint", layout="elementwise", x=lambda g: real(g),
                   y=lambda g: np.imag(g))
 
 
-def _full(x: Any, shape: tuple[int, ...], dtype: np.dtype[Any], value: Any) -> Any:
+def _full(x: Value | None, shape: tuple[int, ...], dtype: np.dtype[Any], value: Any) -> Any:
     """A new array that holds the number everywhere. Nothing of `x` is used."""
     return np.zeros(shape, dtype) if type(value) is int and value == 0 else np.full(shape, value, dtype)
 
@@ -27,7 +31,7 @@ def _full(x: Any, shape: tuple[int, ...], dtype: np.dtype[Any], value: Any) -> A
 new_full = operator("new_full", _full, tensors=1, any_type=True)
 
 
-def full_beside(x: Any, shape: tuple[int, ...], dtype: np.dtype[Any], value: Any) -> Any:
+def full_beside(x: Value | None, shape: tuple[int, ...], dtype: np.dtype[Any], value: Any) -> Any:
     """An array that holds the number everywhere, of the same sort as the array `x` (NumPy's, or a transform's)."""
     make = _full if local.thread.transform is None else new_full.run
     return make(x, shape, dtype, value)
@@ -38,12 +42,12 @@ def full_beside(x: Any, shape: tuple[int, ...], dtype: np.dtype[Any], value: Any
 fresh = operator("fresh", lambda x: copied(x, x.dtype), tensors=1, layout="kept", any_type=True)
 
 
-def drawn(x: Any, draw: Callable[..., Any]) -> Any:
+def drawn(x: Array | None, draw: Callable[..., Any]) -> Any:
     """Random numbers in place of those of `x`, which only gives the shape and the type."""
     return draw(x)
 
 
-def drawn_beside(x: Any, y: Any, draw: Callable[..., Any]) -> Any:
+def drawn_beside(x: Array, y: Array, draw: Callable[..., Any]) -> Any:
     """Random numbers for `x`, with `y` for the distribution."""
     return draw(x, y)
 
@@ -64,7 +68,7 @@ random_like, random_channels, random_from = [
     operator("random_like", drawn, tensors=1, layout="kept", any_type=True) for _ in range(3)]
 
 
-def draw_for(x: Any, draw: Callable[[Any], Any], op: Op = random_like) -> Any:
+def draw_for(x: Value | None, draw: Callable[[Any], Any], op: Op = random_like) -> Any:
     """The result of `draw(x)`, called beyond the seam; `x` is an array or None."""
     return draw(x) if local.thread.transform is None else op.run(x, draw)
 
@@ -104,7 +108,7 @@ binomial = elementwise("binomial", drawn_beside, domain="as given", node="NotImp
                        any_type=True, x=not_differentiable("binomial"), y=not_differentiable("binomial"))
 
 
-def _no_second(g: Any) -> Any:
+def _no_second(g: Value) -> Any:
     raise NotImplementedError("the derivative for '_standard_gamma_grad' is not implemented.")
 
 

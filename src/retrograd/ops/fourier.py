@@ -6,11 +6,14 @@ that keeps half of a symmetric result counts the other half by a weight. `scale`
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..foundations.dtypes import Shape
 from ..kernels import fourier as kernels
 from .framework import Op, linear
+
+if TYPE_CHECKING:
+    from .values import Value
 
 
 def _doubles(size: int) -> int:
@@ -18,7 +21,7 @@ def _doubles(size: int) -> int:
     return (size - 1) // 2
 
 
-def _from_real(g: Any, x_shape: Shape, dims: tuple[int, ...], scale: int, onesided: bool) -> Any:
+def _from_real(g: Value, x_shape: Shape, dims: tuple[int, ...], scale: int, onesided: bool) -> Any:
     """The gradient for the input of a real transform. The engine takes the real part if the input is real."""
     if not onesided:
         return c2c(g, dims, scale, False)

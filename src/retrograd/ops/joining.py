@@ -5,17 +5,22 @@ The derivative of a join is a split, and so on.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..foundations.dtypes import Shape
 from ..kernels import shape as kernels
 from ..kernels.linalg.matrix import block_diag as _block_diag, blocks
 from .framework import Op, linear
 from .indexing.indexing import slice_
 
+if TYPE_CHECKING:
+    from .values import Value
 
-def _parts(g: Any, xs_shape: Any, dim: int) -> list[Any]:
+
+def _parts(g: Value, xs_shape: Sequence[Shape], dim: int) -> list[Any]:
     """The part of the cotangent for each operand. An operand of shape [0], which `cat` skips, gets an empty part."""
     if (0,) not in xs_shape:
         return split(g, tuple([shape[dim] for shape in xs_shape]), dim)  # type: ignore[no-any-return]
@@ -41,7 +46,7 @@ tril: Op = linear("tril", kernels.tril, x=lambda g, diagonal: tril(g, diagonal))
 triu: Op = linear("triu", kernels.triu, x=lambda g, diagonal: triu(g, diagonal))
 
 
-def _blocks(g: Any, xs_shape: Any) -> list[Any]:
+def _blocks(g: Value, xs_shape: Sequence[Shape]) -> list[Any]:
     """The block of the cotangent for each operand."""
     return [np.reshape(slice_(slice_(g, 0, top, bottom, 1), 1, left, right, 1), shape)
             for shape, (top, bottom, left, right) in zip(xs_shape, blocks(xs_shape))]

@@ -7,7 +7,8 @@ sum is the cotangent repeated over the dropped axes: `spread` repeats, and `sum_
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from ..kernels import reductions as kernels, sums
 from ..kernels.sums import count
 from .elementwise.arithmetic import among
 from .framework import Op, linear, operator
+
+if TYPE_CHECKING:
+    from .values import Value
 
 spread = linear("expand", sums.spread, view=True,
                 x=lambda g, axes, keepdim: sum_dim(g, axes, keepdim, None))
@@ -29,7 +33,7 @@ mean_all = linear("mean", sums.mean_all,
                   x=lambda g, x_shape: spread(among(g, max(math.prod(x_shape), 1)), x_shape, (), False))
 
 
-def _mean_dim(g: Any, x_shape: Shape, axes: tuple[int, ...], keepdim: bool) -> Any:
+def _mean_dim(g: Value, x_shape: Shape, axes: tuple[int, ...], keepdim: bool) -> Any:
     return spread(among(g, max(count(x_shape, axes), 1)), x_shape, axes, keepdim)
 
 
@@ -42,7 +46,7 @@ nansum = operator("nansum", sums.nansum, x=lambda g, x, axes, keepdim: np.where(
 # Variance. The variance of a complex array is real, so it is not holomorphic.
 
 
-def _var(g: Any, x: Any, axes: tuple[int, ...], keepdim: bool, correction: Any) -> Any:
+def _var(g: Value, x: Value, axes: tuple[int, ...], keepdim: bool, correction: Any) -> Any:
     if not x.ndim and correction >= 1:
         return g * math.nan
     freedom = count(x.shape, axes) - correction
@@ -51,21 +55,22 @@ def _var(g: Any, x: Any, axes: tuple[int, ...], keepdim: bool, correction: Any) 
     return (2.0 / freedom if freedom else math.inf) * g * off
 
 
-def _std(g: Any, x: Any, out: Any, axes: tuple[int, ...], keepdim: bool, correction: Any) -> Any:
+def _std(g: Value, x: Value, out: Value, axes: tuple[int, ...], keepdim: bool, correction: Any) -> Any:
     """The gradient of a standard deviation. At a deviation of 0 the subgradient is 0."""
     g = np.where(out == 0.0, 0.0, g / (out * 2.0))
     return _var(g, x, axes, keepdim, correction)
 
 
-def _var_mean(g: Any, x: Any, axes: tuple[int, ...], keepdim: bool, correction: Any) -> Any:
+def _var_mean(g: Sequence[Value | None], x: Value, axes: tuple[int, ...], keepdim: bool, correction: Any) -> Any:
     return _with_mean(None if g[0] is None else _var(g[0], x, axes, keepdim, correction), g[1], x, axes, keepdim)
 
 
-def _std_mean(g: Any, x: Any, std: Any, axes: tuple[int, ...], keepdim: bool, correction: Any) -> Any:
+def _std_mean(g: Sequence[Value | None], x: Value, std: Value, axes: tuple[int, ...], keepdim: bool,
+              correction: Any) -> Any:
     return _with_mean(None if g[0] is None else _std(g[0], x, std, axes, keepdim, correction), g[1], x, axes, keepdim)
 
 
-def _with_mean(of_spread: Any, g: Any, x: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
+def _with_mean(of_spread: Value | None, g: Value | None, x: Value, axes: tuple[int, ...], keepdim: bool) -> Any:
     """The sum of both shares of a gradient. The variance of one element is nan, so its share is left out if unused."""
     if g is None:
         return of_spread
@@ -85,12 +90,12 @@ std_mean = operator("std_mean", kernels.std_mean, outputs="std mean", unfilled=T
 tied = operator("tied", kernels.tied, tensors=2)
 
 
-def shared(g: Any, x: Any, out: Any) -> Any:
+def shared(g: Value, x: Value, out: Value) -> Any:
     """All elements that equal the result share the gradient evenly."""
     return spread(g, x.shape, (), False) / tied(x, out, tuple(range(x.ndim)), False, True)
 
 
-def _extreme(g: Any, x: Any, out: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
+def _extreme(g: Value, x: Value, out: Value, axes: tuple[int, ...], keepdim: bool) -> Any:
     return spread(g, x.shape, axes, keepdim) / tied(x, out, axes, keepdim, False)
 
 

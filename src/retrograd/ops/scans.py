@@ -7,7 +7,7 @@ others is computed as a product.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from .framework import Op, linear, operator
 from .indexing.sorting import PAIR, reordered
 from .reductions import spread
 
+if TYPE_CHECKING:
+    from .values import Value
+
 any_zero = operator("any_zero", reductions.has_zero, tensors=1)
 shift: Op = operator("shift", reductions.shift, tensors=1, x=lambda g, dim, step: shift(g, dim, -step, 0.0))
 reverse: Op = linear("flip", kernels.reverse, layout="kept", x=lambda g, dim: reverse(g, dim))
@@ -26,13 +29,13 @@ cumsum: Op = linear("cumsum", kernels.cumsum, x=lambda g, dim: sums_from(g, dim)
 sums_from: Op = linear("sums_from", kernels.sums_from, x=lambda g, dim: cumsum(g, dim, None))
 
 
-def product_of_others(x: Any, dim: int) -> Any:
+def product_of_others(x: Value, dim: int) -> Any:
     """For each element, the product of the others along `dim`: the product before it times the product after it."""
     after = cumprod(reverse(shift(x, dim, -1, 1.0), dim), dim, None)
     return cumprod(shift(x, dim, 1, 1.0), dim, None) * reverse(after, dim)
 
 
-def _pulled(g: Any, a: Any, dim: int) -> Any:
+def _pulled(g: Value, a: Value, dim: int) -> Any:
     """The adjoint of a recurrence, which is a recurrence that runs backwards: u[i] = g[i] + a[i + 1] u[i + 1]."""
     return reverse(recurrence(reverse(shift(a, dim, -1, 0.0), dim), reverse(g, dim), dim), dim)
 
@@ -41,12 +44,12 @@ recurrence: Op = operator("recurrence", kernels.recurrence,
                           a=lambda g, a, out, dim: _pulled(g, a, dim) * shift(out, dim, 1, 0.0), b=_pulled)
 
 
-def _factors(x: Any, out: Any) -> Any:
+def _factors(x: Value, out: Value) -> Any:
     """The factors that were multiplied. If a real type was asked for, these are the real parts of complex numbers."""
     return np.real(x) if x.dtype.kind == "c" != out.dtype.kind else x
 
 
-def _by_neighbors(g: Any, x: Any, out: Any, dim: int) -> Any:
+def _by_neighbors(g: Value, x: Value, out: Value, dim: int) -> Any:
     """The derivative of a product by an element is the product before the element times the product after it."""
     return _pulled(g, x, dim) * shift(out, dim, 1, 1.0)
 
@@ -57,7 +60,7 @@ cumprod: Op = operator("cumprod", kernels.cumprod, x=lambda g, x, out, dim: (
     cumprod_backward(g, _factors(x, out), out, dim) if x.ndim else g))
 
 
-def _logcumsumexp(g: Any, x: Any, out: Any, dim: int) -> Any:
+def _logcumsumexp(g: Value, x: Value, out: Value, dim: int) -> Any:
     """exp(x) times the sum of g exp(-out) from each element on, as a recurrence with factors of at most 1.
 
     The factors are products of differences of neighbors, which are near 1. So they are computed in double precision.
@@ -73,7 +76,7 @@ def _logcumsumexp(g: Any, x: Any, out: Any, dim: int) -> Any:
 logcumsumexp = operator("logcumsumexp", kernels.logcumsumexp, x=_logcumsumexp)
 
 
-def _by_others(g: Any, x: Any, out: Any, dim: Any) -> Any:
+def _by_others(g: Value, x: Value, out: Value, dim: int | None) -> Any:
     """The gradient of a product times the product of the others, along `dim`, or over all elements if `dim` is None."""
     if dim is None:
         return g * np.reshape(product_of_others(np.reshape(x, (-1,)), 0), x.shape)
@@ -84,7 +87,7 @@ prod_backward = either("prod_backward", lambda g, x, out, dim: any_zero(x), _by_
                        lambda g, x, out, dim: g * out / x, tensors=3, harmless=ones(3))
 
 
-def _prod_dim(g: Any, x: Any, out: Any, dim: int, keepdim: bool) -> Any:
+def _prod_dim(g: Value, x: Value, out: Value, dim: int, keepdim: bool) -> Any:
     if not x.ndim:
         return g
     g, out = [spread(a, x.shape, (dim,), keepdim) for a in (g, out)]

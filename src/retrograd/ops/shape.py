@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,8 +10,11 @@ from ..foundations.dtypes import Shape
 from ..kernels import shape as kernels
 from .framework import Op, linear, operator
 
+if TYPE_CHECKING:
+    from .values import Value
 
-def _back(g: Any, x_shape: Shape) -> Any:
+
+def _back(g: Value, x_shape: Shape) -> Any:
     return np.reshape(g, x_shape)
 
 

@@ -7,11 +7,11 @@ operator without a sparse kernel raises PyTorch's error.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..foundations.dtypes import Shape
+from ..foundations.dtypes import Array, Shape
 from ..foundations.errors import noted
 from ..kernels.indexing import gathering
 from ..kernels.layout import copied
@@ -40,6 +40,9 @@ from .networks.embedding import embedding_bag as dense_embedding_bag, embedding_
 from .reductions import spread, sum_all, sum_dim
 from .shape import permute, squeeze_dim, t, transpose, unsqueeze
 from .tables import table
+
+if TYPE_CHECKING:
+    from .values import Value
 
 # Between dense and sparse
 
@@ -113,17 +116,17 @@ sampled_addmm: Op = operator(
     mat2=lambda g, mat1, alpha: _scaled(matrix.mm(t(mat1), g), alpha))
 
 
-def _scaled(g: Any, factor: Any) -> Any:
+def _scaled(g: Value, factor: complex) -> Any:
     return g if factor == 1 else g * factor
 
 
-def _with_product(x: Coo, product: Coo, beta: Any, alpha: Any) -> Coo:
+def _with_product(x: Coo, product: Coo, beta: complex, alpha: complex) -> Coo:
     """beta * x + alpha * product, with the elements of both one behind the other."""
     return Coo(np.concatenate([x.indices, product.indices], axis=1),
                np.concatenate([x.values * beta, product.values * alpha]), x.shape)
 
 
-def _sampled(x: Compressed, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Compressed:
+def _sampled(x: Compressed, mat1: Array, mat2: Array, beta: complex, alpha: complex) -> Compressed:
     product = compressed.pattern_values(x, products.pattern_product, mat1, mat2)
     return x.with_values((product.values * alpha + x.values * beta).astype(x.dtype, copy=False))
 
@@ -139,7 +142,7 @@ elements_gradient: Op = linear(
     node="SparseCooTensorWithDimsAndTensorsBackward0", g=lambda g, index, dim: gather_op(g, index, dim))
 
 
-def _rows(g: Any, index: Any, weight_shape: Shape, padding: int, by_count: bool) -> Any:
+def _rows(g: Value, index: Value, weight_shape: Shape, padding: int, by_count: bool) -> Any:
     if by_count:
         raise noted(
             RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients"),
@@ -150,8 +153,8 @@ def _rows(g: Any, index: Any, weight_shape: Shape, padding: int, by_count: bool)
 embedding: Op = operator("embedding", embedding_kernels.embedding, tensors=2, weight=_rows)
 
 
-def _bags(g: Any, weight_shape: Shape, scales: Any, index: Any, bags: Any, sizes: Any, mode: int, padding: int,
-          by_count: bool) -> Any:
+def _bags(g: Value, weight_shape: Shape, scales: Value | None, index: Value, bags: Any, sizes: Any, mode: int,
+          padding: int, by_count: bool) -> Any:
     return _rows(rows_of_bags(g, scales, bags, sizes, mode), index, weight_shape, padding, by_count)
 
 
@@ -179,11 +182,11 @@ pooled: Op = linear("_sparse_softmax_backward_data", lambda x, dim: reductions.p
 stored_exp: Op = elementwise("exp", kernels.stored_exp, domain="as given", x=lambda g, out: g * out)
 
 
-def _by_softmax(g: Any, out: Any, dim: int) -> Any:
+def _by_softmax(g: Coo | Compressed, out: Coo | Compressed, dim: int) -> Any:
     return out * g - out * pooled(out * g, dim)
 
 
-def _by_logarithm(g: Any, out: Any, dim: int) -> Any:
+def _by_logarithm(g: Coo | Compressed, out: Coo | Compressed, dim: int) -> Any:
     return g - stored_exp(out) * pooled(g, dim)
 
 
@@ -225,19 +228,19 @@ def _cloned(x: Coo, order: str = "K") -> Any:
 
 
 def _refused(name: str) -> Callable[..., Any]:
-    def kernel(x: Any, *options: Any) -> Any:
+    def kernel(x: Coo | Compressed, *options: Any) -> Any:
         raise unsupported(name, x.backend)
 
     return kernel
 
 
-def _expanded(x: Any, *options: Any) -> Any:
+def _expanded(x: Coo | Compressed, *options: Any) -> Any:
     raise noted(
         RuntimeError("expand is unsupported for Sparse tensors"),
         instead="use torch.sparse.sum, whose gradient is sparse")
 
 
-def _power(x: Any, exponent: Any) -> Any:
+def _power(x: Any, exponent: complex) -> Any:
     if exponent == 0:
         raise noted(
             RuntimeError("pow: cannot raise to zeroth power on sparse tensor; it would make the result tensor dense"),

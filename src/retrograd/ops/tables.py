@@ -11,7 +11,10 @@ This module does not know what an operator is, so that the statement of an opera
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from .framework import Op
 
 Key = TypeVar("Key")
 Row = TypeVar("Row")
@@ -57,7 +60,7 @@ def table(says: str, *parts: Mapping[Key, Row], because: str = "") -> Table[Key,
     return made
 
 
-def about(op: Any) -> list[tuple[str, Any]]:
+def about(op: Op) -> list[tuple[str, Any]]:
     """What the tables of the index say of an operator: the sentence of each table, and its row."""
     keys = [(each, op.name if each.because else op) for each in INDEX]
     return [(each.says, each[key]) for each, key in keys if key in each]

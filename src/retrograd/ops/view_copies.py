@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.dtypes import Array
 from ..kernels import shape as kernels
 from . import joining, shape
 from .elementwise import elementary
@@ -21,7 +22,7 @@ def _copy_of(view: Op) -> Op:
     """The operator that copies what `view` shows. Unlike `view`, it takes an array of any strides."""
     take = np.reshape if view is shape.view else view.kernel
 
-    def kernel(x: Any, *options: Any) -> Any:
+    def kernel(x: Array, *options: Any) -> Any:
         shown = take(x, *options)
         return [part.copy() for part in shown] if view.outputs == ("*",) else shown.copy()
 

@@ -28,6 +28,7 @@ from ..tensors.transforms.levels import in_effect
 
 if TYPE_CHECKING:
     from ..graph.node import Node
+    from ..tensors.tensor import Tensor
 
 _FEWER = ("torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
           "recomputation.\nNumber of tensors saved during forward: {}\nNumber of tensors saved during recomputation: "
@@ -143,7 +144,7 @@ class Run:
         self.node: type | None = None
         self.site: Site | None = None
 
-    def pack(self, tensor: Any) -> Any:
+    def pack(self, tensor: Tensor) -> Any:
         """Take a value that is being saved, and return what to keep of it."""
         raise NotImplementedError
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import Any
 from weakref import ref
 
@@ -17,7 +17,7 @@ class WeakIdRef(weakref.ref):
 
     __slots__ = ["_id"]
 
-    def __init__(self, key: Any, callback: Any = None) -> None:
+    def __init__(self, key: Any, callback: Callable[..., Any] | None = None) -> None:
         super().__init__(key, callback)  # type: ignore[call-arg]  # as of weakref.ref
         self._id = id(key)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import re
 import threading
 import time
@@ -331,25 +330,22 @@ def test_an_attribute_of_a_context_is_no_origin() -> None:
     assert site_of(behind(_Twice.apply(leaf(torch, 1.)).grad_fn)) is None
 
 
+@pytest.mark.usefixtures("no_collector")
 def test_a_parent_is_let_go_with_its_child() -> None:
     class Note:
         pass
 
-    gc.disable()
-    try:
-        x = leaf(torch, 1.)
-        with set_detect_anomaly(True):
-            y = x.exp()
-            g, = torch.autograd.grad(y, x, torch.ones_like(y), create_graph=True)
-        note = Note()
-        y.grad_fn.metadata[0] = note
-        gone = weakref.ref(note)
-        del note, y
-        assert gone() is not None
-        del g
-        assert gone() is None
-    finally:
-        gc.enable()
+    x = leaf(torch, 1.)
+    with set_detect_anomaly(True):
+        y = x.exp()
+        g, = torch.autograd.grad(y, x, torch.ones_like(y), create_graph=True)
+    note = Note()
+    y.grad_fn.metadata[0] = note
+    gone = weakref.ref(note)
+    del note, y
+    assert gone() is not None
+    del g
+    assert gone() is None
 
 
 def test_the_mode_costs_little() -> None:

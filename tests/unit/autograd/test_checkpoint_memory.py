@@ -1,11 +1,10 @@
 """Of a checkpointed function its arguments are kept and nothing else, and what is kept goes by reference counts."""
 
-import gc
 import itertools
 import sys
 import tracemalloc
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,14 +13,6 @@ import retrograd as torch
 from retrograd.utils.checkpoint import CheckpointError, checkpoint, checkpoint_sequential
 
 KINDS = pytest.mark.parametrize("reentrant", [False, True])
-
-
-@pytest.fixture
-def no_collector() -> Iterator[None]:
-    gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
 
 
 @KINDS

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import gc
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -248,31 +247,28 @@ def test_other_threads_may_write_and_run_the_pass() -> None:
     np.testing.assert_array_equal(x.grad.numpy(), [2., 4.])
 
 
+@pytest.mark.usefixtures("no_collector")
 def test_memory_goes_with_the_graph_and_with_the_context() -> None:
-    gc.disable()
-    try:
-        with allow_mutation_on_saved_tensors() as context:
-            b = leaf(1., 2.).clone()
-            y = b.exp()
-            b.sin_()
-            y.mul_(2)
-            memory = [weakref.ref(held.array) for held in context.cloned]
-            assert counts(context) == (1, 1)
-            del y
-            assert counts(context) == (0, 1)
-            assert memory[0]() is None
-            y = (b ** 2).sum()
+    with allow_mutation_on_saved_tensors() as context:
+        b = leaf(1., 2.).clone()
+        y = b.exp()
+        b.sin_()
+        y.mul_(2)
+        memory = [weakref.ref(held.array) for held in context.cloned]
+        assert counts(context) == (1, 1)
+        del y
+        assert counts(context) == (0, 1)
+        assert memory[0]() is None
+        y = (b ** 2).sum()
+        y.backward()
+        assert counts(context) == (0, 0)
+        y = (b ** 2).sum()
+        context.clear()
+        with pytest.raises(AssertionError):
             y.backward()
-            assert counts(context) == (0, 0)
-            y = (b ** 2).sum()
-            context.clear()
-            with pytest.raises(AssertionError):
-                y.backward()
-            y = (leaf(1.) ** 2).sum()
-            (held,) = context.original
-        assert held.array is None
-    finally:
-        gc.enable()
+        y = (leaf(1.) ** 2).sum()
+        (held,) = context.original
+    assert held.array is None
 
 
 def functions() -> Iterator[tuple[str, set[str]]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import threading
 import weakref
 from collections.abc import Callable
@@ -251,6 +250,7 @@ def test_the_indices_of_an_indexing_are_packed() -> None:
     np.testing.assert_array_equal(x.grad.numpy(), [1., 0., 1.])
 
 
+@pytest.mark.usefixtures("no_collector")
 def test_parcels_go_as_soon_as_their_node_has_run_and_with_the_graph() -> None:
     class Box:
         """Something that can be watched."""
@@ -269,18 +269,14 @@ def test_parcels_go_as_soon_as_their_node_has_run_and_with_the_graph() -> None:
         kept.append(y)
         return kept
 
-    gc.disable()
-    try:
-        first, second, y = boxes()
-        y.sum().backward()
-        assert first() is None
-        assert second() is None
-        first, second, y = boxes()
-        del y
-        assert first() is None
-        assert second() is None
-    finally:
-        gc.enable()
+    first, second, y = boxes()
+    y.sum().backward()
+    assert first() is None
+    assert second() is None
+    first, second, y = boxes()
+    del y
+    assert first() is None
+    assert second() is None
 
 
 class Product(torch.autograd.Function):

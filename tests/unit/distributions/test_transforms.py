@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import gc
 import pickle
 import weakref
 from typing import Any
@@ -177,19 +176,16 @@ def test_the_cache_keeps_the_latest_pair() -> None:
     assert transform(transform.inv(y)) is y
 
 
+@pytest.mark.usefixtures("no_collector")
 def test_transforms_and_their_inverses_make_no_cycles() -> None:
-    gc.disable()
-    try:
-        transforms = [dist.ExpTransform(), dist.ComposeTransform([dist.ExpTransform()])]
-        dead = [weakref.ref(transform.inv) for transform in transforms]
-        assert [found() for found in dead] == [None, None]
-        kept = [transform.inv for transform in transforms]
-        assert all(transform.inv is inverse for transform, inverse in zip(transforms, kept))
-        dead = [weakref.ref(transform) for transform in (*transforms, *kept)]
-        del transforms, kept
-        assert [found() for found in dead] == [None] * 4
-    finally:
-        gc.enable()
+    transforms = [dist.ExpTransform(), dist.ComposeTransform([dist.ExpTransform()])]
+    dead = [weakref.ref(transform.inv) for transform in transforms]
+    assert [found() for found in dead] == [None, None]
+    kept = [transform.inv for transform in transforms]
+    assert all(transform.inv is inverse for transform, inverse in zip(transforms, kept))
+    dead = [weakref.ref(transform) for transform in (*transforms, *kept)]
+    del transforms, kept
+    assert [found() for found in dead] == [None] * 4
 
 
 @pytest.mark.parametrize("line", ROWS)

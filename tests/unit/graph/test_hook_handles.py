@@ -1,6 +1,5 @@
 """Handles of hooks, hooks on several tensors and on all modules, passes deep inside each other: without PyTorch."""
 
-import gc
 import pickle
 import threading
 import weakref
@@ -77,22 +76,19 @@ def test_a_hook_on_several_tensors_waits_for_those_that_the_pass_reaches() -> No
         graph.register_multi_grad_hook((x,), print, mode="some")
 
 
+@pytest.mark.usefixtures("no_collector")
 def test_the_first_gradient_of_each_pass_and_no_pass_outlives_its_end() -> None:
     x = leaf(1, 2)
     y = x * x
     seen: list[Any] = []
-    gc.disable()
-    try:
-        graph.register_multi_grad_hook((x, y), lambda g: seen.append(g.tolist()), mode="any")
-        graph.register_multi_grad_hook((x, y), lambda gs: seen.append(len(gs)))
-        z = y * 2
-        z.sum().backward(retain_graph=True)
-        z.sum().backward()
-        alive = weakref.ref(z.grad_fn.next_functions[0][0].next_functions[0][0])
-        del y, z
-        assert alive() is None
-    finally:
-        gc.enable()
+    graph.register_multi_grad_hook((x, y), lambda g: seen.append(g.tolist()), mode="any")
+    graph.register_multi_grad_hook((x, y), lambda gs: seen.append(len(gs)))
+    z = y * 2
+    z.sum().backward(retain_graph=True)
+    z.sum().backward()
+    alive = weakref.ref(z.grad_fn.next_functions[0][0].next_functions[0][0])
+    del y, z
+    assert alive() is None
     assert seen == [[2, 2], 2, [2, 2], 2]
 
 

@@ -119,26 +119,23 @@ def test_a_long_chain_in_a_thread_with_a_small_stack() -> None:
         lambda x: torch.autograd.grad((x * x * x).sum(), x, create_graph=True)[0],
     ],
 )
+@pytest.mark.usefixtures("no_collector")
 @pytest.mark.parametrize("backward", [False, True])
 def test_a_graph_is_freed_by_reference_counts_alone(function: Callable[[Any], Any], backward: bool) -> None:
     x = leaf(1, 2)
     function(x).sum().backward()  # what is made once, is made
     x.grad = None
     gc.collect()
-    gc.disable()
-    try:
-        before = len(gc.get_objects())
-        for _ in range(20):
-            y = function(x)
-            y.retain_grad()
-            y.register_hook(lambda g: g * 2)
-            if backward:
-                y.sum().backward()
-            del y
-        x.grad = None
-        assert len(gc.get_objects()) - before < 20
-    finally:
-        gc.enable()
+    before = len(gc.get_objects())
+    for _ in range(20):
+        y = function(x)
+        y.retain_grad()
+        y.register_hook(lambda g: g * 2)
+        if backward:
+            y.sum().backward()
+        del y
+    x.grad = None
+    assert len(gc.get_objects()) - before < 20
 
 
 def _writing_into_a_view(x: Any) -> Any:
@@ -160,16 +157,13 @@ class _Cube(torch.autograd.Function):
         return 3 * g * y / x
 
 
+@pytest.mark.usefixtures("no_collector")
 def test_a_leaf_and_its_gradient_go_together() -> None:
-    gc.disable()
-    try:
-        x = leaf(1, 2)
-        (x * x).sum().backward()
-        gone = weakref.ref(x), weakref.ref(x.grad)
-        del x
-        assert [reference() for reference in gone] == [None, None]
-    finally:
-        gc.enable()
+    x = leaf(1, 2)
+    (x * x).sum().backward()
+    gone = weakref.ref(x), weakref.ref(x.grad)
+    del x
+    assert [reference() for reference in gone] == [None, None]
 
 
 def test_what_no_rule_needs_is_not_kept_alive() -> None:

@@ -7,7 +7,7 @@ import gc
 import subprocess
 import sys
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
@@ -16,13 +16,7 @@ import pytest
 import retrograd as torch
 from retrograd.autograd import Function, set_detect_anomaly
 
-
-@pytest.fixture(autouse=True)
-def _collector_off() -> Iterator[None]:
-    gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
+pytestmark = pytest.mark.usefixtures("no_collector")
 
 
 def leaf() -> Any:

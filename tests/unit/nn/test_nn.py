@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import gc
 import pickle
 import re
 import weakref
@@ -139,17 +138,14 @@ def test_train_and_eval_reach_all_modules() -> None:
     assert net.train()[1][0].training
 
 
+@pytest.mark.usefixtures("no_collector")
 def test_a_module_goes_without_the_garbage_collector() -> None:
-    gc.disable()
-    try:
-        net = Net()
-        net.register_full_backward_hook(lambda module, gi, go: None)
-        net(torch.ones(1, 2, requires_grad=True)).sum().backward()
-        gone = weakref.ref(net)
-        del net
-        assert gone() is None
-    finally:
-        gc.enable()
+    net = Net()
+    net.register_full_backward_hook(lambda module, gi, go: None)
+    net(torch.ones(1, 2, requires_grad=True)).sum().backward()
+    gone = weakref.ref(net)
+    del net
+    assert gone() is None
 
 
 # Hooks

@@ -1,12 +1,10 @@
 """Tensors as Python objects: copies, pickles, weak references, and what Python asks of an object."""
 
 import copy
-import gc
 import operator
 import pickle
 import re
 import weakref
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,15 +14,6 @@ import retrograd as torch
 from retrograd.foundations.dtypes import ALL
 
 nn = torch.nn
-
-
-@pytest.fixture
-def without_collector() -> Iterator[None]:
-    """Reference counts alone must do."""
-    gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
 
 
 def pickled(obj: Any, protocol: int = 4) -> Any:
@@ -202,7 +191,7 @@ def test_a_graph_is_neither_copied_nor_pickled() -> None:
 # Weak references
 
 
-@pytest.mark.usefixtures("without_collector")
+@pytest.mark.usefixtures("no_collector")
 class TestWeakReferences:
     def test_a_tensor_dies_with_its_last_name(self) -> None:
         said: list[str] = []

@@ -67,20 +67,17 @@ def test_views_follow_a_base_that_was_turned() -> None:
     assert x.grad.tolist() == [[0, 8, 16], [96, 128, 160]]
 
 
+@pytest.mark.usefixtures("no_collector")
 def test_a_turned_tensor_dies_by_reference_counts() -> None:
     gc.collect()
-    gc.disable()
-    try:
-        x = torch.ones(2, 3, requires_grad=True)
-        base = x * 2
-        view = base[1:]
-        base.t_()
-        view.mul_(2)
-        base.sum().backward()
-        del base, view
-        assert gc.collect() == 0
-    finally:
-        gc.enable()
+    x = torch.ones(2, 3, requires_grad=True)
+    base = x * 2
+    view = base[1:]
+    base.t_()
+    view.mul_(2)
+    base.sum().backward()
+    del base, view
+    assert gc.collect() == 0
 
 
 def test_overlapping_windows_are_written_in_order_and_coinciding_elements_refused() -> None:

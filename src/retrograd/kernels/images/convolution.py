@@ -55,7 +55,7 @@ def conv_tbc(x: Array, weight: Array, bias: Array, pad: int) -> Any:
     return np.transpose(result, (2, 0, 1))
 
 
-def gathered(x: Any, weight: Any, bias: Any, window: Window, groups: int) -> Any:
+def gathered(x: Any, weight: Array, bias: Any, window: Window, groups: int) -> Any:
     """For each position, the weighted sum of the elements that it sees."""
     outputs, rows = window.outputs(x.shape[2:]), weight.shape[0]
     result = np.empty((x.shape[0], rows, *outputs), x.dtype)

@@ -127,7 +127,7 @@ def max_pool(x: Array, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: S
     return beside_channels(values, x), beside_channels(indices, x)
 
 
-def _turned(x: Any, size: int) -> Any:
+def _turned(x: Array, size: int) -> Any:
     """The transpose of `x` as rows of this size."""
     return np.ascontiguousarray(x.reshape(-1, size).T)
 

@@ -42,7 +42,7 @@ def select(x: Any, dim: int, index: int) -> Any:
     return x[(*(slice(None),) * dim, index, ...)] if dim else x[index, ...]
 
 
-def select_backward(g: Any, shape: Shape, dim: int, index: int) -> Any:
+def select_backward(g: Array, shape: Shape, dim: int, index: int) -> Any:
     """Zeros of `shape` with `g` as the slice number `index`."""
     out = np.zeros(shape, g.dtype)
     select(out, dim, index)[...] = g
@@ -338,13 +338,13 @@ def index_copy(x: Array, source: Array, index: Array, dim: int) -> Any:
     return index_copy_into(np.array(x, order="C"), source, index, dim)
 
 
-def index_copy_into(out: Any, source: Any, index: Any, dim: int) -> Any:
+def index_copy_into(out: Array, source: Any, index: Any, dim: int) -> Any:
     """Write the slices of `source` over the slices that `index` selects."""
     out[(*(slice(None),) * dim, index) if out.ndim else ...] = source if out.ndim else source.reshape(())
     return out
 
 
-def only(g: Any, index: Any, dim: int) -> Any:
+def only(g: Array, index: Any, dim: int) -> Any:
     """`g` with zeros in the slices that `index` does not select."""
     out = np.zeros_like(g)
     key = (*(slice(None),) * dim, index) if g.ndim else ...
@@ -357,7 +357,7 @@ def index_fill(x: Array, index: Array, dim: int, value: Any) -> Any:
     return index_fill_into(_as_it_lies(x), index, dim, value)
 
 
-def index_fill_into(out: Any, index: Any, dim: int, value: Any) -> Any:
+def index_fill_into(out: Array, index: Any, dim: int, value: Any) -> Any:
     """Write a number to all elements of the slices that `index` selects."""
     if out.ndim:
         out[(*(slice(None),) * dim, index)] = value

@@ -64,7 +64,7 @@ def first_true(flags: Array) -> Any:
     return np.where(flags.any(-1), flags.argmax(-1) + 1, 0).astype(np.int32)
 
 
-def size(x: Any) -> Any:
+def size(x: Array) -> Any:
     """The size of numbers as LAPACK compares it."""
     return np.abs(x.real) + np.abs(x.imag) if x.dtype.kind == "c" else np.abs(x)
 

@@ -13,7 +13,7 @@ from ..rows import sums, sums_of_squares
 from ..thresholds import DISTANCES_BLOCK, DISTANCES_ROWS
 
 
-def norm(x: Array, p: float, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
+def norm(x: Array, p: float, axes: tuple[int, ...], keepdim: bool, dtype: np.dtype[Any] | None) -> Any:
     """(sum |x|^p)^(1/p) over `axes`. For p = 0 it counts the nonzero elements; for p = ±inf it is the extreme |x|."""
     if dtype is not None and dtype != x.dtype:
         x = x.astype(dtype)

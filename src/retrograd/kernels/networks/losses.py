@@ -123,7 +123,7 @@ def _weights(classes: Array, counts: Array | None, weight: Array | None, dtype: 
     return None if counts is None else counts.astype(dtype)
 
 
-def _counted(values: Any, counts: Array | None) -> Any:
+def _counted(values: Array, counts: Array | None) -> Any:
     """The values, with zeros where they do not count and may be infinite."""
     return values if counts is None else np.where(counts, values, np.zeros((), values.dtype))
 
@@ -161,7 +161,7 @@ def _total(classes: Array, weights: Array | None) -> Any:
     return classes.size if weights is None else np.add.reduce(weights, axis=None)
 
 
-def nll_loss_backward(g: Any, target: Array, weight: Array | None, shape: tuple[int, ...], reduction: str,
+def nll_loss_backward(g: Array, target: Array, weight: Array | None, shape: tuple[int, ...], reduction: str,
                       ignore_index: int) -> Any:
     """The gradient by x: -g at the targets' classes, times their weights, and zeros elsewhere."""
     g = np.asarray(g)

@@ -63,8 +63,8 @@ def sums(x: Array, axes: tuple[int, ...], other: Array | None = None) -> Any:
     subscripts = [*range(x.ndim)]
     kept = [axis for axis in subscripts if axis not in axes]
     first = [axis for axis in subscripts if axis != x.ndim - 1] if inner else kept
-    operands = (x, subscripts) if other is None else (x, subscripts, other, subscripts)
-    total = np.einsum(*operands, first)
+    factors: Any = (x, subscripts) if other is None else (x, subscripts, other, subscripts)
+    total = np.einsum(*factors, first)
     if inner and len(axes) > 1:
         rest = tuple([axis for axis in axes if axis != x.ndim - 1])
         total = np.add.reduce(total, axis=rest, dtype=F64)
@@ -358,7 +358,7 @@ def _rows_sum(g: Array, x: Array, shift: Array, rstd: Array) -> Any:
     return sum(found[1:], found[0])
 
 
-def layer_norm_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, rank: int, eps: float,
+def layer_norm_backward(g: Array, x: Array, weight: Array, mean: Array, rstd: Array, rank: int, eps: float,
                         wanted: tuple[bool, ...]) -> tuple[Any, Any, Any]:
     """The gradients of `layer_norm` by x, by the weight and by the bias; None for each that is not wanted."""
     if x.size >= NORM_ROWS:

@@ -92,7 +92,8 @@ class SparseLike(OtherArray):
         target = out[0] if type(out) is tuple else None
         return kernel(*inputs) if target is None else kernel(*inputs, target)
 
-    def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def __array_function__(self, function: Callable[..., Any], types: Any, args: tuple[Any, ...],
+                           kwargs: dict[str, Any]) -> Any:
         return self.__op__(function, args, kwargs)
 
     def __neg__(self) -> Any:

@@ -12,24 +12,24 @@ from .arrays import Coo, SparseLike
 from .coordinates import coalesce, keys
 
 
-def sum_all(a: SparseLike, dtype: Any = None) -> Array:
+def sum_all(a: SparseLike, dtype: np.dtype[Any] | None = None) -> Array:
     """The sum of all elements. Ints are summed in 64 bits, unless `dtype` is given."""
     return _sums(a.values, tuple(range(a.values.ndim)), False, dtype)
 
 
-def _sums(values: Array, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Array:
+def _sums(values: Array, axes: tuple[int, ...], keepdim: bool, dtype: np.dtype[Any] | None) -> Array:
     """The sums over axes of the stored elements, as of an array without holes. Narrow floats are added in float32."""
     if dtype is None and values.dtype in NARROW:
         return np.asarray(sum_dim(values.astype(F32), axes, keepdim, None)).astype(values.dtype)
     return np.asarray(sum_dim(values, axes, keepdim, dtype))
 
 
-def sum_wide(a: Coo, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
+def sum_wide(a: Coo, axes: tuple[int, ...], keepdim: bool, dtype: np.dtype[Any] | None) -> Any:
     """`sum_dims`, of ints in 64 bits, unless `dtype` is given."""
     return sum_dims(a, axes, keepdim, I64 if dtype is None and a.dtype.kind in "biu" else dtype)
 
 
-def sum_dims(a: Coo, axes: tuple[int, ...], keepdim: bool = False, dtype: Any = None) -> Any:
+def sum_dims(a: Coo, axes: tuple[int, ...], keepdim: bool = False, dtype: np.dtype[Any] | None = None) -> Any:
     """The sum over dimensions. It is dense if no sparse dimension is left.
 
     Ints keep their dtype if sparse dimensions are summed and others are left, and are summed in 64 bits otherwise.

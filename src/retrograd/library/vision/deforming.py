@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,8 +11,11 @@ from ...autograd.grad_mode import enable_grad
 from ...nn.functional import conv2d, pad
 from ...tensors.state.base import as_leaf, plain
 
+if TYPE_CHECKING:
+    from ...tensors.tensor import Tensor
 
-def _sampled(input: Any, y: Any, x: Any) -> Any:
+
+def _sampled(input: Tensor, y: Tensor, x: Tensor) -> Any:
     """The pixels of each channel at places between pixels, zeros outside. The shapes are (N, G, C, H, W), (N, G, P)."""
     high, wide = input.shape[-2:]
     padded = pad(input, (1, 1, 1, 1)).flatten(3)
@@ -29,8 +32,8 @@ def _sampled(input: Any, y: Any, x: Any) -> Any:
     return total
 
 
-def _columns(input: Any, offset: Any, mask: Any, kernel: tuple[int, int], options: tuple[int, ...], groups: int,
-             use_mask: bool) -> Any:
+def _columns(input: Tensor, offset: Tensor, mask: Tensor, kernel: tuple[int, int], options: tuple[int, ...],
+             groups: int, use_mask: bool) -> Any:
     """What the weights read: (N, C, weights of the kernel, height and width of the result)."""
     stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w = options
     count, channels = input.shape[:2]
@@ -49,8 +52,8 @@ def _columns(input: Any, offset: Any, mask: Any, kernel: tuple[int, int], option
     return found.flatten(1, 2)
 
 
-def deform_conv2d(input: Any, weight: Any, offset: Any, mask: Any, bias: Any, stride_h: int, stride_w: int, pad_h: int,
-                  pad_w: int, dilation_h: int, dilation_w: int, groups: int, offset_groups: int,
+def deform_conv2d(input: Tensor, weight: Any, offset: Tensor, mask: Tensor, bias: Tensor, stride_h: int, stride_w: int,
+                  pad_h: int, pad_w: int, dilation_h: int, dilation_w: int, groups: int, offset_groups: int,
                   use_mask: bool) -> Any:
     """The deformable convolution: the products of the weights with the pixels that they read."""
     kernel = weight.shape[2:]
@@ -60,7 +63,7 @@ def deform_conv2d(input: Any, weight: Any, offset: Any, mask: Any, bias: Any, st
     return conv2d(flat, weight.flatten(1)[:, :, None, None], bias, groups=groups)
 
 
-def deform_conv2d_backward(grad: Any, input: Any, weight: Any, offset: Any, mask: Any, bias: Any,
+def deform_conv2d_backward(grad: Tensor, input: Tensor, weight: Tensor, offset: Tensor, mask: Tensor, bias: Tensor,
                            *options: Any) -> tuple[Any, ...]:
     """The gradients of `deform_conv2d` by its tensors; zeros for a mask that is not used."""
     with enable_grad():

@@ -8,15 +8,18 @@ each row and one for each column. So the gradient by the picture is the product 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ...foundations.dtypes import Array
 from ...tensors.state.base import plain
 
+if TYPE_CHECKING:
+    from ...tensors.tensor import Tensor
 
-def nms(dets: Any, scores: Any, iou_threshold: float) -> Any:
+
+def nms(dets: Tensor, scores: Tensor, iou_threshold: float) -> Any:
     """The boxes to keep, by falling scores: a box goes if it overlaps a kept one by more than the threshold."""
     boxes, order = dets._array, np.argsort(-scores._array, kind="stable")
     if boxes.ndim != 2 or boxes.shape[1] != 4:
@@ -73,7 +76,7 @@ def _sampled(start: float, length: float, bins: int, ratio: int, size: int, dtyp
     return matrix
 
 
-def _aligned(rois: Any, scale: float, bins: tuple[int, int], ratio: int, aligned: bool, size: tuple[int, int],
+def _aligned(rois: Tensor, scale: float, bins: tuple[int, int], ratio: int, aligned: bool, size: tuple[int, int],
              least: float) -> Iterator[Bins]:
     """The bins of each region by samples. A region has at least the side `least`."""
     shift = 0.5 if aligned else 0.0
@@ -86,8 +89,8 @@ def _aligned(rois: Any, scale: float, bins: tuple[int, int], ratio: int, aligned
                    0 in (_samples(height, bins[0], ratio), _samples(width, bins[1], ratio)))
 
 
-def roi_align(input: Any, rois: Any, spatial_scale: float, pooled_height: int, pooled_width: int, sampling_ratio: int,
-              aligned: bool) -> Any:
+def roi_align(input: Tensor, rois: Tensor, spatial_scale: float, pooled_height: int, pooled_width: int,
+              sampling_ratio: int, aligned: bool) -> Any:
     """The averages of samples in the bins of each region, for all channels."""
     x, bins = input._array, (pooled_height, pooled_width)
     least = -np.inf if aligned else 1.0
@@ -96,7 +99,7 @@ def roi_align(input: Any, rois: Any, spatial_scale: float, pooled_height: int, p
     return plain(np.array(out, x.dtype).reshape(-1, x.shape[1], *bins))
 
 
-def roi_align_backward(grad: Any, rois: Any, spatial_scale: float, pooled_height: int, pooled_width: int,
+def roi_align_backward(grad: Tensor, rois: Tensor, spatial_scale: float, pooled_height: int, pooled_width: int,
                        batch_size: int, channels: int, height: int, width: int, sampling_ratio: int,
                        aligned: bool) -> Any:
     """The gradient of `roi_align` by the pictures."""
@@ -110,7 +113,7 @@ def roi_align_backward(grad: Any, rois: Any, spatial_scale: float, pooled_height
 
 # Each bin of a region has channels of its own ("position-sensitive").
 
-def _mapping(rois: Any, channels: int, bins: tuple[int, int]) -> Any:
+def _mapping(rois: Tensor, channels: int, bins: tuple[int, int]) -> Any:
     """The channel of the picture that each bin of each region reads."""
     own = channels // (bins[0] * bins[1])
     one = np.arange(own * bins[0] * bins[1], dtype=np.int32).reshape(own, *bins)
@@ -134,7 +137,7 @@ def _by_position_backward(g: Array, found: Iterator[Bins], shape: tuple[int, ...
     return plain(into)
 
 
-def ps_roi_align(input: Any, rois: Any, spatial_scale: float, pooled_height: int, pooled_width: int,
+def ps_roi_align(input: Tensor, rois: Tensor, spatial_scale: float, pooled_height: int, pooled_width: int,
                  sampling_ratio: int) -> Any:
     """`roi_align` in which each bin reads channels of its own. Returns the channels, too."""
     x, bins = input._array, (pooled_height, pooled_width)
@@ -142,7 +145,7 @@ def ps_roi_align(input: Any, rois: Any, spatial_scale: float, pooled_height: int
     return _by_position(x, found, bins), _mapping(rois, x.shape[1], bins)
 
 
-def ps_roi_align_backward(grad: Any, rois: Any, channel_mapping: Any, spatial_scale: float, pooled_height: int,
+def ps_roi_align_backward(grad: Tensor, rois: Tensor, channel_mapping: Tensor, spatial_scale: float, pooled_height: int,
                           pooled_width: int, sampling_ratio: int, batch_size: int, channels: int, height: int,
                           width: int) -> Any:
     """The gradient of `ps_roi_align` by the pictures."""
@@ -175,7 +178,7 @@ def _averaged(edges: list[tuple[int, int]], size: int, dtype: Any) -> Array:
     return matrix
 
 
-def _pixels(rois: Any, scale: float, bins: tuple[int, int], size: tuple[int, int], unread: int) -> Iterator[Bins]:
+def _pixels(rois: Tensor, scale: float, bins: tuple[int, int], size: tuple[int, int], unread: int) -> Iterator[Bins]:
     """The bins of each region by whole pixels, for `ps_roi_pool`. The last `unread` rows and columns are in no bin."""
     for number, *corners in rois._array:
         x1, y1, x2, y2 = [_rounded(corner * rois._array.dtype.type(scale)) for corner in corners]
@@ -185,7 +188,7 @@ def _pixels(rois: Any, scale: float, bins: tuple[int, int], size: tuple[int, int
         yield Bins(int(number), rows, columns)
 
 
-def ps_roi_pool(input: Any, rois: Any, spatial_scale: float, pooled_height: int, pooled_width: int) -> Any:
+def ps_roi_pool(input: Tensor, rois: Tensor, spatial_scale: float, pooled_height: int, pooled_width: int) -> Any:
     """The averages of the pixels in the bins of each region; each bin reads channels of its own.
 
     As in torchvision, the result leaves out the last row and the last column, and the gradient does not.
@@ -194,14 +197,14 @@ def ps_roi_pool(input: Any, rois: Any, spatial_scale: float, pooled_height: int,
     return _by_position(x, _pixels(rois, spatial_scale, bins, x.shape[2:], 1), bins), _mapping(rois, x.shape[1], bins)
 
 
-def ps_roi_pool_backward(grad: Any, rois: Any, channel_mapping: Any, spatial_scale: float, pooled_height: int,
+def ps_roi_pool_backward(grad: Tensor, rois: Tensor, channel_mapping: Tensor, spatial_scale: float, pooled_height: int,
                          pooled_width: int, batch_size: int, channels: int, height: int, width: int) -> Any:
     """The gradient of `ps_roi_pool` by the pictures."""
     found = _pixels(rois, spatial_scale, (pooled_height, pooled_width), (height, width), 0)
     return _by_position_backward(grad._array, found, (batch_size, channels, height, width))
 
 
-def roi_pool(input: Any, rois: Any, spatial_scale: float, pooled_height: int, pooled_width: int) -> Any:
+def roi_pool(input: Tensor, rois: Tensor, spatial_scale: float, pooled_height: int, pooled_width: int) -> Any:
     """The largest pixels in the bins of each region, and their places in the picture; 0 and -1 for an empty bin."""
     x = input._array
     shape = (len(rois._array), x.shape[1], pooled_height, pooled_width)
@@ -222,8 +225,8 @@ def roi_pool(input: Any, rois: Any, spatial_scale: float, pooled_height: int, po
     return plain(out), plain(places)
 
 
-def roi_pool_backward(grad: Any, rois: Any, argmax: Any, spatial_scale: float, pooled_height: int, pooled_width: int,
-                      batch_size: int, channels: int, height: int, width: int) -> Any:
+def roi_pool_backward(grad: Tensor, rois: Tensor, argmax: Tensor, spatial_scale: float, pooled_height: int,
+                      pooled_width: int, batch_size: int, channels: int, height: int, width: int) -> Any:
     """The gradient of `roi_pool` by the pictures."""
     into = np.zeros((batch_size, channels, height * width), grad._array.dtype)
     for number, part, places in zip(rois._array[:, 0], grad._array, argmax._array):

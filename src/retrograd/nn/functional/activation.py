@@ -333,7 +333,7 @@ def _get_softmax_dim(name: str, ndim: int, stacklevel: int) -> int:
     return 0 if ndim in (0, 1, 3) else 1
 
 
-def _dimension(name: str, input: Any, dim: int | None) -> int:
+def _dimension(name: str, input: Tensor, dim: int | None) -> int:
     return _get_softmax_dim(name, input.ndim, 3) if dim is None else dim
 
 

@@ -50,7 +50,7 @@ def _same_shapes(name: str, input: Tensor, target: Tensor) -> tuple[Any, Any]:
             target if y.shape == common else target.expand(*common))
 
 
-def _reduction_of(reduction: str, size_average: Any, reduce: Any, weight: Any) -> str:
+def _reduction_of(reduction: str, size_average: Any, reduce: Any, weight: Tensor | None) -> str:
     """The reduction's name. Raises ValueError for an unknown name, with other words if there are weights."""
     if weight is not None and size_average is None and reduce is None and reduction not in ("none", "mean", "sum"):
         raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")

@@ -49,7 +49,7 @@ def reduced(loss: Tensor, reduction: str) -> Tensor:
     return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
 
 
-def squeezed(input: Any, target: Any) -> str:
+def squeezed(input: Tensor, target: Tensor) -> str:
     """'input.squeeze(1)' if the input is like the target but for a last dim of size 1, or the reverse; else ''."""
     for name, more, less in (("input", input.shape, target.shape), ("target", target.shape, input.shape)):
         if more == (*less, 1):

@@ -102,7 +102,7 @@ class MultiheadAttention(Module):
             self.k_proj_weight, self.v_proj_weight, None, None, average_attn_weights, is_causal and not plain)
         return found.transpose(1, 0) if swapped else found, weights if need_weights else None
 
-    def _is_plain(self, query: Any, key: Any, value: Any, *masks: Any) -> bool:
+    def _is_plain(self, query: Tensor, key: Any, value: Any, *masks: Any) -> bool:
         """Whether PyTorch takes a way without gradients here, where all masks are added to the scores.
 
         On this way `is_causal` without a mask is no error, and a query without any visible key gets nan.

@@ -127,7 +127,7 @@ class BCEWithLogitsLoss(_OfTarget, function=functional.binary_cross_entropy_with
 
     _options = ("weight", "pos_weight")
 
-    def __init__(self, weight: Any = None, size_average: bool | None = None, reduce: bool | None = None,
+    def __init__(self, weight: Tensor | None = None, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean", pos_weight: Any = None) -> None:
         super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
@@ -293,7 +293,7 @@ class MultiMarginLoss(_WeightedLoss, function=margins.multi_margin_loss):
 
     _options = ("p", "margin", "weight")
 
-    def __init__(self, p: int = 1, margin: float = 1.0, weight: Any = None, size_average: bool | None = None,
+    def __init__(self, p: int = 1, margin: float = 1.0, weight: Tensor | None = None, size_average: bool | None = None,
                  reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__(weight, size_average, reduce, reduction)
         if p not in (1, 2):
@@ -345,7 +345,7 @@ class TripletMarginWithDistanceLoss(_Loss):
 class NLLLoss2d(NLLLoss):
     """`NLLLoss` by its old name. Warns that the name is deprecated."""
 
-    def __init__(self, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
+    def __init__(self, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100,
                  reduce: bool | None = None, reduction: str = "mean") -> None:
         warn("`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead as a drop-in replacement and see "
              "https://pytorch.org/docs/main/nn.html#torch.nn.NLLLoss for more details.", FutureWarning)

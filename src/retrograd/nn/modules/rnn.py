@@ -182,7 +182,7 @@ class RNN(RNNBase):
         self.nonlinearity = nonlinearity
         super().__init__(f"RNN_{nonlinearity.upper()}", *args, **kwargs)
 
-    def forward(self, input: Any, hx: Tensor | None = None) -> Any:
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Any:
         """The outputs of the last layer, and the last states of all layers."""
         return self._forward(input, hx)
 
@@ -210,7 +210,7 @@ class GRU(RNNBase):
             raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
         super().__init__("GRU", *args, **kwargs)
 
-    def forward(self, input: Any, hx: Tensor | None = None) -> Any:
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Any:
         """The outputs of the last layer, and the last states of all layers."""
         return self._forward(input, hx)
 
@@ -270,7 +270,7 @@ class LSTM(RNNBase):
     def _check_packed(self, data: Tensor, hx: Any, batch_sizes: Tensor) -> None:
         """Leave the checks to the function, as PyTorch does."""
 
-    def forward(self, input: Any, hx: Sequence[Tensor] | None = None) -> Any:
+    def forward(self, input: Tensor, hx: Sequence[Tensor] | None = None) -> Any:
         """The outputs of the last layer, and the last states and cells of all layers."""
         return self._forward(input, hx)
 

@@ -173,7 +173,8 @@ class Recurrent(Module):
         self.check_forward_args(data, hx, batch_sizes)
 
 
-def one_step(cell: Any, function: Any, input: Tensor, states: Any, hidden: tuple[str, ...]) -> tuple[Any, ...]:
+def one_step(cell: Any, function: Callable[..., Any], input: Tensor, states: Any,
+             hidden: tuple[str, ...]) -> tuple[Any, ...]:
     """The states that a cell returns after one step. An input or states of one dimension have no batch.
 
     `states` are None, or as many as there are names in `hidden`, which errors use.

@@ -29,7 +29,7 @@ def _holder(module: Module, name: str) -> Any:
     return module._parameters if name in module._parameters else module._buffers if name in module._buffers else None
 
 
-def set_tensor(module: Any, name: str, tensor: Any) -> None:
+def set_tensor(module: Module, name: str, tensor: Tensor) -> None:
     """Replace a parameter, a buffer or an attribute of this name by a tensor."""
     _check(name, tensor)
     held = _holder(module, name)
@@ -39,7 +39,7 @@ def set_tensor(module: Any, name: str, tensor: Any) -> None:
         held[name] = tensor
 
 
-def swap_tensor(module: Module, name: str, tensor: Any, allow_missing: bool = False) -> Any:
+def swap_tensor(module: Module, name: str, tensor: Tensor, allow_missing: bool = False) -> Any:
     """As `set_tensor`. Returns the tensor that was there.
 
     Raises AttributeError if there was none, unless `allow_missing` is set.
@@ -63,7 +63,7 @@ def swap_tensor(module: Module, name: str, tensor: Any, allow_missing: bool = Fa
     return before
 
 
-def swap_submodule(module: Any, name: str, submodule: Any) -> Any:
+def swap_submodule(module: Module, name: str, submodule: Any) -> Any:
     """Replace a submodule by a module. Returns the old submodule. Raises KeyError for a bad name."""
     if "." in name:
         raise KeyError('submodule name can\'t contain "."')

@@ -134,7 +134,7 @@ def _write_over(grads: list[Any], into: Callable[..., None], *args: Any) -> None
 
 
 @no_grad()
-def _write_over_other(grad: Any, into: Callable[..., None], *args: Any) -> None:
+def _write_over_other(grad: Tensor, into: Callable[..., None], *args: Any) -> None:
     """The same for a gradient over another kind of array than NumPy's, such as a DTensor."""
     if into is _scale_into:
         total, max_norm = plain(args[0]), args[1]

@@ -20,11 +20,11 @@ def _convert(module: Module, memory_format: Any, kinds: tuple[type[Any], ...]) -
     return module
 
 
-def convert_conv2d_weight_memory_format(module: Any, memory_format: Any) -> Any:
+def convert_conv2d_weight_memory_format(module: Module, memory_format: Any) -> Any:
     """Give the weights of all `Conv2d` and `ConvTranspose2d` in a module this order in memory. Returns the module."""
     return _convert(module, memory_format, (Conv2d, ConvTranspose2d))
 
 
-def convert_conv3d_weight_memory_format(module: Any, memory_format: Any) -> Any:
+def convert_conv3d_weight_memory_format(module: Module, memory_format: Any) -> Any:
     """Give the weights of all `Conv3d` and `ConvTranspose3d` in a module this order in memory. Returns the module."""
     return _convert(module, memory_format, (Conv3d, ConvTranspose3d))

@@ -49,7 +49,7 @@ class BasePruningMethod(ABC):
         setattr(module, self._tensor_name, self.apply_mask(module))
 
     @abstractmethod
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Any) -> Any:
         """The mask for the importance scores `t`, which prunes at least what `default_mask` prunes."""
 
     def apply_mask(self, module: Module) -> Any:

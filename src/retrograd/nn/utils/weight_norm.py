@@ -43,7 +43,7 @@ class WeightNorm:
         module.register_forward_pre_hook(hook)
         return hook
 
-    def remove(self, module: Any) -> None:
+    def remove(self, module: Module) -> None:
         """Make the weight a parameter again."""
         weight = self.compute_weight(module)
         delattr(module, self.name)

@@ -7,7 +7,7 @@ operation has another name.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from ...kernels.elementwise import arithmetic as kernels
 from ...kernels.elementwise.arithmetic import log_of
 from ..domains import counted, promoted, subtracted
 from ..framework import Op, elementwise, flat, not_differentiable
+
+if TYPE_CHECKING:
+    from ..values import Value
 
 add = elementwise("add", np.add, x=lambda g: g, y=lambda g: g, complex="real")
 sub = elementwise("sub", np.subtract, domain=subtracted, x=lambda g: g, y=lambda g: -g, complex="real")
@@ -41,7 +44,7 @@ div_number = elementwise("div", kernels.div_number, domain="float", node=1, tens
 
 
 
-def among(g: Any, n: int) -> Any:
+def among(g: Value, n: int) -> Any:
     """A gradient, divided among n elements. float16 holds no larger number than 65504."""
     return g / n if n <= 65504 else div_number(g, n)
 
@@ -60,12 +63,12 @@ number_remainder = elementwise("remainder", kernels.number_remainder, node="NotI
                              domain=promoted("remainder_cpu", "c"), x=not_differentiable("remainder"))
 
 
-def _flat_by_dividend(g: Any, y: Any, rounding_mode: str) -> Any:
+def _flat_by_dividend(g: Value, y: Value, rounding_mode: str) -> Any:
     """A rounded quotient is flat. The rule names `y` because PyTorch saves it, so a second pass raises its error."""
     return np.zeros_like(g)
 
 
-def _flat_by_divisor(g: Any, x: Any, y: Any, rounding_mode: str) -> Any:
+def _flat_by_divisor(g: Value, x: Value, y: Value, rounding_mode: str) -> Any:
     return np.zeros_like(g)
 
 
@@ -83,32 +86,32 @@ fmod_number = elementwise("fmod", kernels.fmod_number, domain=promoted("fmod_cpu
 # Powers
 
 
-def _at_least_zero(y: Any) -> Any:
+def _at_least_zero(y: Value) -> Any:
     """Where an exponent is real and not negative."""
     if y.dtype.kind == "c":
         return np.logical_and(np.imag(y) == 0.0, np.real(y) >= 0.0)
     return y >= 0.0
 
 
-def _by_base(g: Any, x: Any, exponent: Any) -> Any:
+def _by_base(g: Value, x: Value, exponent: Any) -> Any:
     """The derivative of x ** exponent by x, for a number as exponent. It is 0 for an exponent of 0, at x = 0 too."""
     if exponent == 0:
         return np.zeros_like(g)
     return g * (exponent * power(x, exponent - 1))
 
 
-def _by_base_tensor(g: Any, x: Any, y: Any) -> Any:
+def _by_base_tensor(g: Value, x: Value, y: Value) -> Any:
     flat = y == 0.0
     return np.where(flat, 0.0, g * (y * x ** np.where(flat, 1.0, y - 1.0)))
 
 
-def _by_exponent(g: Any, x: Any, y: Any, out: Any) -> Any:
+def _by_exponent(g: Value, x: Value, y: Value, out: Value) -> Any:
     """out * log(x), and 0 where the base is 0 and the exponent is not negative, as PyTorch defines it."""
     flat = np.logical_and(x == 0.0, _at_least_zero(y))
     return g * np.where(flat, 0.0, out * np.log(np.where(flat, 1.0, x)))
 
 
-def _by_exponent_of_number(g: Any, y: Any, base: Any, out: Any) -> Any:
+def _by_exponent_of_number(g: Value, y: Value, base: complex, out: Value) -> Any:
     if base == 0:
         return g * (out * np.where(_at_least_zero(y), 0.0, -math.inf))
     return g * (out * log_of(complex(base) if y.dtype.kind == "c" else base))
@@ -151,7 +154,7 @@ copy = elementwise("copy", kernels.overwritten, node="torch::autograd::CopyBackw
                    any_type=True, x=flat, y=lambda g: g)
 
 
-def _not_dequantized(g: Any) -> Any:
+def _not_dequantized(g: Value) -> Any:
     raise RuntimeError("derivative for dequantize is not implemented")
 
 

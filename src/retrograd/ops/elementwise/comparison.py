@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...kernels.elementwise import comparison as kernels
 from ...kernels.elementwise.arithmetic import like, promoted as with_number
 from ..choosing import choose
 from ..domains import floating, promoted
 from ..framework import Op, constant, elementwise, flat, not_differentiable
 
+if TYPE_CHECKING:
+    from ..framework import Domain
+    from ..values import Value
 
-def _comparison(name: str, ufunc: np.ufunc, domain: Any) -> Op:
+
+def _comparison(name: str, ufunc: np.ufunc, domain: str | Domain) -> Op:
     """A comparison. It has no derivative, but it leaves a node if its result is written over a tensor of numbers."""
     return constant(name, ufunc, "x y", domain=domain, written={
         "kind": "elementwise", "node": 1, "x": flat, "y": flat})
@@ -22,7 +27,7 @@ def _comparison(name: str, ufunc: np.ufunc, domain: Any) -> Op:
 def _with_number(op: Op) -> Op:
     """The comparison with a Python number, written over the tensor. Its node has another name."""
 
-    def kernel(x: Any, number: Any) -> Any:
+    def kernel(x: Array, number: Any) -> Any:
         x = with_number(x, number)
         return op.kernel(x, like(number, x), out=...)
 
@@ -68,11 +73,11 @@ minimum = elementwise("minimum", np.minimum, domain=_unordered("minimum"),
                     y=lambda g, x, y: choose(y > x, 0.0, choose(x == y, g / 2, g)))
 
 
-def _first_max(x: Any, y: Any) -> Any:
+def _first_max(x: Value, y: Value) -> Any:
     return np.logical_or(x >= y, np.isnan(y))
 
 
-def _first_min(x: Any, y: Any) -> Any:
+def _first_min(x: Value, y: Value) -> Any:
     return np.logical_or(x <= y, np.isnan(y))
 
 
@@ -85,7 +90,7 @@ fmin = elementwise("fmin", np.fmin, domain=_unordered("fmin"), x=lambda g, x, y:
 # Limits. At a limit that is a number, the gradient flows.
 
 
-def _within(g: Any, x: Any, min: Any, max: Any) -> Any:
+def _within(g: Value, x: Value, min: Any, max: Any) -> Any:
     """The gradient where x lies within the limits. A nan does not."""
     inside = x <= max if min is None else x >= min
     if min is not None and max is not None:
@@ -93,12 +98,12 @@ def _within(g: Any, x: Any, min: Any, max: Any) -> Any:
     return choose(inside, g, 0.0)
 
 
-def _to_min(g: Any, x: Any, min: Any, max: Any) -> Any:
+def _to_min(g: Value, x: Value, min: Any, max: Any) -> Any:
     below = x < min
     return choose(below if max is None else np.logical_and(below, min < max), g, 0.0)
 
 
-def _to_max(g: Any, x: Any, min: Any, max: Any) -> Any:
+def _to_max(g: Value, x: Value, min: Any, max: Any) -> Any:
     above = x > max
     return choose(above if min is None else np.logical_or(above, max < min), g, 0.0)
 
@@ -124,7 +129,7 @@ heaviside = elementwise("heaviside", kernels.heaviside, node="NotImplemented", x
                         written={"x": _jump_written, "y": _jump_written})
 
 
-def _resigned(g: Any, x: Any, out: Any) -> Any:
+def _resigned(g: Value, x: Value, out: Value) -> Any:
     """The sign by which copysign multiplies a number other than 0. At 0 the derivative is 0."""
     return g * (out / choose(x == 0, 1.0, x))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from ..choosing import choose
 from ..creation import complex_
 from ..domains import floating, promoted
 from ..framework import Op, constant, elementwise, flat, linear, operator
+
+if TYPE_CHECKING:
+    from ..values import Value
 
 _LN2, _LN10 = math.log(2), math.log(10)
 
@@ -51,7 +54,7 @@ asinh = elementwise("asinh", np.arcsinh, domain="float", x=lambda g, x: g * rsqr
 atanh = elementwise("atanh", np.arctanh, domain="float", x=lambda g, x: g / (1 - x * x), written={"node": 1})
 
 
-def _acosh(g: Any, x: Any) -> Any:
+def _acosh(g: Value, x: Value) -> Any:
     """The square root of x * x - 1 has a branch cut that acosh lacks. The product of two roots does not have it."""
     return g * rsqrt(x * x - 1) if x.dtype.kind != "c" else g * (rsqrt(x - 1) * rsqrt(x + 1))
 
@@ -59,7 +62,7 @@ def _acosh(g: Any, x: Any) -> Any:
 acosh = elementwise("acosh", np.arccosh, domain="float", x=_acosh, written={"node": 1})
 
 
-def _over_square(part: Any, x: Any, y: Any) -> Any:
+def _over_square(part: Value, x: Value, y: Value) -> Any:
     """part / (x * x + y * y), and 0 at the origin."""
     square = x * x + y * y
     return choose(square == 0, 0.0, part / square)
@@ -84,7 +87,7 @@ erfinv: Op = elementwise("erfinv", normal.erfinv, domain=floating("erfinv_vml_cp
                    x=lambda g, x: g * (math.sqrt(math.pi) / 2 * np.exp(np.square(erfinv(x)))))
 
 
-def _logit(g: Any, x: Any, eps: Any) -> Any:
+def _logit(g: Value, x: Value, eps: Any) -> Any:
     """Outside of the limits the derivative is 0, or nan without eps. At 0, of either sign, and at 1 it is infinite."""
     limit = 0.0 if eps is None else eps
     outside = np.logical_or(x < limit, x > 1 - limit)
@@ -101,7 +104,7 @@ xlogy: Op = elementwise(
     x=lambda g, x, y: np.where(np.logical_and(x == 0, y <= 0), 0.0, xlogy(g, y)), y=lambda g, x, y: g * (x / y))
 
 
-def _sinc(g: Any, x: Any) -> Any:
+def _sinc(g: Value, x: Value) -> Any:
     t = math.pi * x
     return g * np.where(x == 0, 0.0, (np.cos(t) - np.sin(t) / t) / x)
 
@@ -111,7 +114,7 @@ sinc = elementwise("sinc", kernels.sinc, domain="float", x=_sinc)
 # Sizes and signs
 
 
-def _sgn(g: Any, x: Any) -> Any:
+def _sgn(g: Value, x: Value) -> Any:
     """The sign of a real number is flat. That of a complex number follows the part at right angles to the number."""
     if x.dtype.kind != "c":
         return np.zeros_like(g)
@@ -143,7 +146,7 @@ nan_to_num = elementwise("nan_to_num", kernels.nan_to_num, x=lambda g, x: np.whe
 # Complex numbers and their parts. The rule of a function that is not holomorphic is its VJP.
 
 
-def _angle(g: Any, x: Any) -> Any:
+def _angle(g: Value, x: Value) -> Any:
     if x.dtype.kind != "c":
         return np.zeros_like(g)
     size = np.abs(x)
@@ -160,7 +163,7 @@ view_as_complex = linear("view_as_complex", kernels.view_as_complex, view=True, 
                          x=lambda g: view_as_real(g))
 
 
-def _into_pairs(g: Any, index: int) -> Any:
+def _into_pairs(g: Value, index: int) -> Any:
     flat = np.zeros_like(g)
     return np.stack((flat, g) if index else (g, flat), -1)
 

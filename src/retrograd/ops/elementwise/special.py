@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...foundations.errors import noted
 from ...kernels.elementwise import elementary
 from ...kernels.elementwise.arithmetic import like, promoted as with_number
@@ -20,13 +21,16 @@ from ...kernels.special import bessel, gamma, incomplete_gamma
 from ..domains import floating, promoted, refused
 from ..framework import Domain, Op, Rule, elementwise
 
+if TYPE_CHECKING:
+    from ..values import Value
+
 _TINY = 2.0 ** -52
 
 
 def underivable(what: str) -> Rule:
     """A rule for an argument by which PyTorch has no derivative."""
 
-    def rule(g: Any) -> Rule:
+    def rule(g: Value) -> Rule:
         raise noted(NotImplementedError(f"the derivative for '{what}' is not implemented."),
                     instead="detach it, so that it is a constant")
 
@@ -41,7 +45,7 @@ digamma = elementwise("digamma", gamma.digamma, domain=floating("digamma", "c"),
 lgamma = elementwise("lgamma", gamma.lgamma, domain=floating("lgamma_vml_cpu", "c"), x=lambda g, x: g * digamma(x))
 
 
-def _mvlgamma(g: Any, x: Any, p: int) -> Any:
+def _mvlgamma(g: Value, x: Value, p: int) -> Any:
     slope = digamma(x)
     for k in range(1, p):
         slope = slope + digamma(x - k / 2)
@@ -53,7 +57,7 @@ mvlgamma = elementwise("mvlgamma", gamma.mvlgamma, tensors=1, x=_mvlgamma,
                            "The input tensor may not be a boolean tensor.")))
 
 
-def _density(g: Any, x: Any, y: Any) -> Any:
+def _density(g: Value, x: Value, y: Value) -> Any:
     """The derivative of the lower incomplete gamma function: the density of the gamma distribution."""
     return g * np.exp((x - 1) * np.log(y) - y - lgamma(x))
 
@@ -71,19 +75,19 @@ def with_numbers(name: str, node: str, kernel: Callable[..., Any], domain: Domai
     In a rule, the number has the name of the tensor in whose place it stands.
     """
 
-    def beside(array: Any, number: Any) -> Any:
+    def beside(array: Array, number: Any) -> Any:
         array = with_number(array, number)
         if array.dtype.kind == "c":
             raise refused(f'"{name}_cpu" not implemented for {{}}', array.dtype)
         return array
 
     @rounds_number
-    def from_number(y: Any, x: Any) -> Any:
+    def from_number(y: Array, x: Any) -> Any:
         y = beside(y, x)
         return kernel(like(x, y), y)
 
     @rounds_number
-    def with_a_number(x: Any, y: Any) -> Any:
+    def with_a_number(x: Array, y: Any) -> Any:
         x = beside(x, y)
         return kernel(x, like(y, x))
 
@@ -93,12 +97,12 @@ def with_numbers(name: str, node: str, kernel: Callable[..., Any], domain: Domai
 
 # x * log(y)
 
-def log_of(y: Any, log: Callable[[Any], float], pole: float) -> float:
+def log_of(y: float, log: Callable[[Any], float], pole: float) -> float:
     """The logarithm of a number: -inf at its pole, and nan below."""
     return log(y) if y > pole else -math.inf if y == pole else math.nan
 
 
-def _by_power_of_number(g: Any, x: Any, y: Any) -> Any:
+def _by_power_of_number(g: Value, x: Value, y: float) -> Any:
     return g * log_of(y, math.log, 0) if y > 0 else np.where(x == 0, 0.0, xlogy_with_number(g, y))
 
 
@@ -108,13 +112,13 @@ xlogy_of_number, xlogy_with_number = with_numbers("xlogy", "XlogyBackward", elem
 # Bessel functions
 
 
-def off_zero(x: Any) -> tuple[Any, Any]:
+def off_zero(x: Value) -> tuple[Any, Any]:
     """Where x is nan, or so close to 0 that 1 / x might not be finite; and x with a 1 in these places."""
     flat = np.logical_not(np.abs(x) > _TINY)
     return flat, np.where(flat, 1.0, x)
 
 
-def _i1(g: Any, x: Any, out: Any) -> Any:
+def _i1(g: Value, x: Value, out: Value) -> Any:
     """i0 - i1 / x, and 1 / 2 close to 0."""
     flat, safe = off_zero(x)
     return g * np.where(flat, 0.5, i0(safe) - out / safe)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,13 +17,16 @@ from ..framework import Op, constant, elementwise
 from .elementary import sgn
 from .special import log_of, off_zero, underivable, with_numbers
 
+if TYPE_CHECKING:
+    from ..values import Value
+
 _ROOT_PI = math.sqrt(math.pi)
 
 _ZETA = float_or_double("zeta_cpu")
 _zeta_by_x = underivable("zeta")
 
 
-def _zeta_of_number(g: Any, y: Any, x: Any) -> Any:
+def _zeta_of_number(g: Value, y: Value, x: float) -> Any:
     return g * (-x * zeta_of_number(y, x + 1))
 
 
@@ -37,11 +40,11 @@ zeta_of_number, zeta_with_number = with_numbers("zeta", "SpecialZetaBackward", g
 _XLOG1PY = floating("xlog1py_cpu", "c")
 
 
-def _by_argument(g: Any, x: Any, y: Any) -> Any:
+def _by_argument(g: Value, x: Value, y: Value) -> Any:
     return g * (x / (y + 1))
 
 
-def _by_factor_of_number(g: Any, x: Any, y: Any) -> Any:
+def _by_factor_of_number(g: Value, x: Value, y: float) -> Any:
     return g * log_of(y, math.log1p, -1) if y > -1 else np.where(x == 0, 0.0, xlog1py_with_number(g, y))
 
 
@@ -55,7 +58,7 @@ xlog1py_of_number, xlog1py_with_number = with_numbers("xlog1py", "SpecialXlog1Py
 # Bessel functions
 
 
-def _i1e(g: Any, x: Any, out: Any) -> Any:
+def _i1e(g: Value, x: Value, out: Value) -> Any:
     flat, safe = off_zero(x)
     return g * np.where(flat, 0.5, i0e(safe) - out * (sgn(x) + 1 / safe))
 

@@ -6,7 +6,7 @@ an operator of its own, which is linear in the input and in the cotangent. Its g
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +16,11 @@ from ..framework import Op, linear, operator
 from ..indexing.indexing import cropped
 from ..reductions import sum_dim
 
+if TYPE_CHECKING:
+    from ..values import Value
 
-def _by_input(g: Any, weight: Any, x_shape: Shape, stride: Shape, padding: Shape, dilation: Shape, transposed: bool,
+
+def _by_input(g: Value, weight: Value, x_shape: Shape, stride: Shape, padding: Shape, dilation: Shape, transposed: bool,
               groups: int) -> Any:
     if transposed:
         back = convolution(g, weight, None, stride, padding, dilation, False, (0,) * len(stride), groups)
@@ -28,13 +31,13 @@ def _by_input(g: Any, weight: Any, x_shape: Shape, stride: Shape, padding: Shape
     return convolution(g, weight, None, stride, padding, dilation, True, rest, groups)
 
 
-def _by_weight(g: Any, x: Any, weight_shape: Shape, stride: Shape, padding: Shape, dilation: Shape, transposed: bool,
-               groups: int) -> Any:
+def _by_weight(g: Value, x: Value, weight_shape: Shape, stride: Shape, padding: Shape, dilation: Shape,
+               transposed: bool, groups: int) -> Any:
     seen, given = (g, x) if transposed else (x, g)
     return convolution_weight(seen, given, weight_shape, stride, padding, dilation, groups)
 
 
-def _by_bias(g: Any) -> Any:
+def _by_bias(g: Value) -> Any:
     # The sum over space comes first, since its elements are neighbors in memory. A single sum takes three times as
     # long.
     return sum_dim(sum_dim(g, tuple(range(2, g.ndim)), False, None), (0,), False, None)
@@ -44,11 +47,11 @@ convolution: Op = operator("convolution", kernels.convolution, tensors=3, x=_by_
                            bias=_by_bias)
 
 
-def _by_seen(v: Any, x_shape: Shape, g: Any, stride: Shape, padding: Shape, dilation: Shape, groups: int) -> Any:
+def _by_seen(v: Value, x_shape: Shape, g: Value, stride: Shape, padding: Shape, dilation: Shape, groups: int) -> Any:
     return _by_input(g, v, x_shape, stride, padding, dilation, False, groups)
 
 
-def _by_given(v: Any, x: Any, g_shape: Shape, stride: Shape, padding: Shape, dilation: Shape, groups: int) -> Any:
+def _by_given(v: Value, x: Value, g_shape: Shape, stride: Shape, padding: Shape, dilation: Shape, groups: int) -> Any:
     return cropped(convolution(x, v, None, stride, padding, dilation, False, (0,) * len(stride), groups), g_shape)
 
 
@@ -60,13 +63,13 @@ convolution_weight: Op = operator("convolution_backward", kernels.weight_gradien
 _ONE = (1,)
 
 
-def _tbc_by_input(g: Any, weight: Any, pad: int) -> Any:
+def _tbc_by_input(g: Value, weight: Value, pad: int) -> Any:
     back = convolution(np.transpose(g, (1, 2, 0)), np.transpose(weight, (2, 1, 0)), None, _ONE, (pad,), _ONE, True,
                        (0,), 1)
     return np.transpose(back, (2, 0, 1))
 
 
-def _tbc_by_weight(g: Any, x: Any, weight_shape: Shape, pad: int) -> Any:
+def _tbc_by_weight(g: Value, x: Value, weight_shape: Shape, pad: int) -> Any:
     back = convolution_weight(np.transpose(x, (1, 2, 0)), np.transpose(g, (1, 2, 0)), weight_shape[::-1], _ONE, (pad,),
                               _ONE, 1)
     return np.transpose(back, (2, 1, 0))

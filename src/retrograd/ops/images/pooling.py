@@ -7,11 +7,14 @@ Reading the elements at some places and adding to these places are adjoint opera
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...foundations.dtypes import Shape
 from ...kernels.images import adaptive_pooling as adaptive, pooling as kernels
 from ..framework import Op, linear, operator
+
+if TYPE_CHECKING:
+    from ..values import Value
 
 gathered: Op = linear("gather_pooled", kernels.gathered, tensors=2,
                       x=lambda g, indices, x_shape, dims, disjoint: scattered(g, indices, x_shape, dims, disjoint))
@@ -25,12 +28,13 @@ def _maxima(name: str, kernel: Callable[..., Any], rule: Callable[..., Any], ten
                     layout="kept", x=rule)
 
 
-def _to_maxima(g: Any, indices: Any, x_shape: Shape, kernel: tuple[int, ...], stride: Shape, dilation: Shape) -> Any:
+def _to_maxima(g: Value, indices: Value, x_shape: Shape, kernel: tuple[int, ...], stride: Shape,
+               dilation: Shape) -> Any:
     disjoint = all([s > d * (k - 1) for k, s, d in zip(kernel, stride, dilation)])
     return scattered(g, indices, x_shape, len(kernel), disjoint)
 
 
-def _to_any(g: Any, indices: Any, x_shape: Shape, to: tuple[int, ...]) -> Any:
+def _to_any(g: Value, indices: Value, x_shape: Shape, to: tuple[int, ...]) -> Any:
     return scattered(g, indices, x_shape, len(to), False)
 
 
@@ -47,7 +51,7 @@ max_unpool2d, max_unpool3d = [
            x=lambda g, indices, sizes: gathered(g, indices, len(sizes), False)) for d in (2, 3)]
 
 
-def _from_mean(g: Any, x_shape: Shape, kernel: tuple[int, ...], stride: Shape, padding: Shape, ceil_mode: bool,
+def _from_mean(g: Value, x_shape: Shape, kernel: tuple[int, ...], stride: Shape, padding: Shape, ceil_mode: bool,
                count_include_pad: bool, divisor: Any) -> Any:
     return avg_pool_backward(g, x_shape[-len(kernel):], kernel, stride, padding, ceil_mode, count_include_pad, divisor)
 

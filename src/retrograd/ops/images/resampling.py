@@ -5,13 +5,16 @@ Resizing is linear, and each operator has an adjoint. Each name in PyTorch has i
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...foundations.dtypes import Shape
 from ...kernels.images import resampling as kernels, sampling_grids
 from ..framework import Op, linear, operator
+
+if TYPE_CHECKING:
+    from ..values import Value
 
 # For each mode the name of PyTorch's nodes, with {} for the number of dims.
 NAMES = {"nearest": "UpsampleNearest{}D", "nearest-exact": "UpsampleNearestExact{}D", "linear": "UpsampleLinear{}D",
@@ -57,7 +60,7 @@ grid_sampler_2d, grid_sampler_3d = [operator(
     for dims in (2, 3)]
 
 
-def _again(x: Any, grid: Any, orders: tuple[int, ...], mode: int, padding: int, align: bool) -> Any:
+def _again(x: Value, grid: Value, orders: tuple[int, ...], mode: int, padding: int, align: bool) -> Any:
     sample = grid_sampler_2d if grid.ndim == 4 else grid_sampler_3d
     return sample(x, grid, orders, mode, padding, align)
 
@@ -72,20 +75,20 @@ def _higher(orders: tuple[int, ...], i: int) -> Any:
     return tuple([order + (axis == i) for axis, order in enumerate(orders)])
 
 
-def _slopes_by_g(v: Any, x: Any, grid: Any, orders: tuple[int, ...], mode: int, padding: int, align: bool) -> Any:
+def _slopes_by_g(v: Value, x: Value, grid: Value, orders: tuple[int, ...], mode: int, padding: int, align: bool) -> Any:
     parts = [np.expand_dims(v[..., i], 1) * _again(x, grid, _higher(orders, i), mode, padding, align)
              for i, _ in enumerate(orders)]
     return sum(parts[1:], parts[0])
 
 
-def _slopes_by_image(v: Any, g: Any, x_shape: Shape, grid: Any, orders: tuple[int, ...], mode: int, padding: int,
+def _slopes_by_image(v: Value, g: Value, x_shape: Shape, grid: Value, orders: tuple[int, ...], mode: int, padding: int,
                      align: bool) -> Any:
     parts = [grid_scatter(g * np.expand_dims(v[..., i], 1), grid, x_shape, _higher(orders, i), mode, padding, align)
              for i, _ in enumerate(orders)]
     return sum(parts[1:], parts[0])
 
 
-def _slopes_by_grid(v: Any, g: Any, x: Any, grid: Any, orders: tuple[int, ...], mode: int, padding: int,
+def _slopes_by_grid(v: Value, g: Value, x: Value, grid: Value, orders: tuple[int, ...], mode: int, padding: int,
                     align: bool) -> Any:
     parts = [grid_slopes(g * np.expand_dims(v[..., i], 1), x, grid, _higher(orders, i), mode, padding, align)
              for i, _ in enumerate(orders)]

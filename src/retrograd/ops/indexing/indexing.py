@@ -5,7 +5,7 @@ A single index array is an operand without a derivative. `indices`, a tuple of s
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from ...kernels.indexing import gathering, indexing as kernels, view_scatters
 from ..choosing import choose
 from ..framework import Op, linear, operator
 from ..shape import diagonal, transfer
+
+if TYPE_CHECKING:
+    from ..values import Value
 
 # One element or a range of a dimension
 
@@ -27,7 +30,7 @@ slice_backward: Op = linear("slice_backward", kernels.slice_backward,
 
 
 
-def cropped(x: Any, shape: Shape) -> Any:
+def cropped(x: Value, shape: Shape) -> Any:
     """The part of this shape at the start of `x`."""
     for dim, size in enumerate(shape):
         if x.shape[dim] != size:
@@ -35,7 +38,7 @@ def cropped(x: Any, shape: Shape) -> Any:
     return x
 
 
-def grown(x: Any, shape: Shape) -> Any:
+def grown(x: Value, shape: Shape) -> Any:
     """Zeros of this shape, with `x` at the start: the adjoint of `cropped`."""
     for dim, size in enumerate(shape):
         if x.shape[dim] != size:
@@ -62,12 +65,12 @@ index_select_backward: Op = linear("index_select_backward", kernels.index_select
                                    g=lambda g, index, dim: index_select(g, index, dim))
 
 
-def _to_added(g: Any, source_shape: Shape, index: Any, dim: int, alpha: Any) -> Any:
+def _to_added(g: Value, source_shape: Shape, index: Value, dim: int, alpha: complex) -> Any:
     taken = np.reshape(index_select(g, index, dim), source_shape)
     return taken if alpha == 1 else taken * alpha
 
 
-def _cleared(g: Any, index: Any, dim: int) -> Any:
+def _cleared(g: Value, index: Value, dim: int) -> Any:
     return index_fill(g, index, dim, 0)
 
 
@@ -87,12 +90,12 @@ gather_backward: Op = linear("gather_backward", gathering.gather_backward, tenso
                              g=lambda g, index, dim: gather(g, index, dim))
 
 
-def _to_src(g: Any, index: Any, src_shape: Shape, dim: int) -> Any:
+def _to_src(g: Value, index: Value, src_shape: Shape, dim: int) -> Any:
     """The gradient for the source. It is 0 for the part of a larger source that was not read."""
     return grown(gather(g, index, dim), src_shape)
 
 
-def _kept(g: Any, index: Any, dim: int) -> Any:
+def _kept(g: Value, index: Value, dim: int) -> Any:
     return scatter_value(g, index, dim, 0)
 
 
@@ -105,7 +108,7 @@ take_backward: Op = linear("take_backward", gathering.take_backward, tensors=2, 
 # By a mask
 
 
-def _unmasked(g: Any, mask: Any) -> Any:
+def _unmasked(g: Value, mask: Value) -> Any:
     return choose(mask, 0.0, g)
 
 
@@ -123,7 +126,7 @@ masked_first: Op = linear("masked_scatter_backward", gathering.masked_first, ten
 # By position in row-major order
 
 
-def _to_put_over(g: Any, source_shape: Shape, index: Any, accumulate: bool) -> Any:
+def _to_put_over(g: Value, source_shape: Shape, index: Value, accumulate: bool) -> Any:
     return g if accumulate else put(g, np.zeros_like(g, shape=source_shape), index, False)
 
 

@@ -7,16 +7,19 @@ be larger than its index; only the part that the index covers is read.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...foundations.dtypes import Shape
+from ...foundations.dtypes import Array, Shape
 from ...kernels.indexing import scattering as kernels
 from ..choosing import either, ones
 from ..framework import Op, composed, linear, not_differentiable, operator
 from ..scans import any_zero
 from .indexing import cropped, gather, grown, scatter_add, scatter_value, take
+
+if TYPE_CHECKING:
+    from ..values import Value
 
 # Operators without a derivative: how many values meet at a place, and which values do
 
@@ -24,17 +27,17 @@ counts: Op = operator("scatter_counts", kernels.counts, tensors=1)
 in_groups: Op = operator("in_groups", kernels.in_groups, tensors=1, outputs="order inverse before after")
 
 
-def _read(src: Any, shape: Shape) -> Any:
+def _read(src: Value, shape: Shape) -> Any:
     """The part of a source that an index of this shape covers."""
     return cropped(src, shape) if src.ndim == len(shape) else np.reshape(src, shape)
 
 
-def _placed(g: Any, shape: Shape) -> Any:
+def _placed(g: Value, shape: Shape) -> Any:
     """Zeros of the shape of a source with `g` in the part that was read."""
     return grown(g, shape) if g.ndim == len(shape) else np.reshape(g, shape)
 
 
-def _own(g: Any, index: Any, dim: int, include_self: bool) -> Any:
+def _own(g: Value, index: Value, dim: int, include_self: bool) -> Any:
     """The gradient for the values that were there before: 0 if they were not included."""
     return g if include_self else scatter_value(g, index, dim, 0)
 
@@ -42,22 +45,23 @@ def _own(g: Any, index: Any, dim: int, include_self: bool) -> Any:
 # Sums and means
 
 
-def _mean_to_self(g: Any, x_dtype: np.dtype[Any], index: Any, dim: int, include_self: bool) -> Any:
+def _mean_to_self(g: Value, x_dtype: np.dtype[Any], index: Value, dim: int, include_self: bool) -> Any:
     return _own(g / counts(index, g.shape, dim, include_self, x_dtype), index, dim, include_self)
 
 
-def _mean_to_source(g: Any, x_dtype: np.dtype[Any], src_shape: Shape, index: Any, dim: int, include_self: bool) -> Any:
+def _mean_to_source(g: Value, x_dtype: np.dtype[Any], src_shape: Shape, index: Value, dim: int,
+                    include_self: bool) -> Any:
     return _placed(gather(g / counts(index, g.shape, dim, include_self, x_dtype), index, dim), src_shape)
 
 
 # Products. The derivative by a factor is the product of the others.
 
 
-def _prod_to_self(g: Any, src: Any, index: Any, dim: int, include_self: bool) -> Any:
+def _prod_to_self(g: Value, src: Value, index: Value, dim: int, include_self: bool) -> Any:
     return _own(g * scatter_prod(np.ones_like(g), src, index, dim, "prod", True), index, dim, include_self)
 
 
-def _by_others(g: Any, x: Any, factors: Any, out: Any, index: Any, dim: int, include_self: bool) -> Any:
+def _by_others(g: Value, x: Value, factors: Value, out: Value, index: Value, dim: int, include_self: bool) -> Any:
     others = products_of_others(factors, index, x.shape, dim)
     return gather(g * x if include_self else g, index, dim) * others
 
@@ -68,11 +72,11 @@ prod_backward = either(
     tensors=5, harmless=ones(4))
 
 
-def _prod_to_source(g: Any, x: Any, src: Any, index: Any, out: Any, dim: int, include_self: bool) -> Any:
+def _prod_to_source(g: Value, x: Value, src: Value, index: Value, out: Value, dim: int, include_self: bool) -> Any:
     return _placed(prod_backward(g, x, _read(src, index.shape), out, index, dim, include_self), src.shape)
 
 
-def products_of_others(factors: Any, index: Any, shape: Shape, dim: int) -> Any:
+def products_of_others(factors: Value, index: Value, shape: Shape, dim: int) -> Any:
     """For each factor, the product of all others at its place: the product before it times the product after it."""
     order, inverse, before, after = in_groups(index, shape, dim)
     line, back = take(np.reshape(factors, (-1,)), order), math.prod(index.shape) - 1 - np.arange(math.prod(index.shape))
@@ -80,7 +84,7 @@ def products_of_others(factors: Any, index: Any, shape: Shape, dim: int) -> Any:
     return np.reshape(take(_products_before(line, before) * behind, inverse), index.shape)
 
 
-def _doubled(line: Any, count: Any, most: int) -> Any:
+def _doubled(line: Value, count: Array, most: int) -> Any:
     """For each element, the product of the `count` elements before it. `most` is the largest count.
 
     Each step doubles the lengths of the products: it multiplies a product by the product just before it.
@@ -103,7 +107,7 @@ _products_before = composed(
 # Extremes. All elements that equal the extreme share its gradient evenly.
 
 
-def _winners(x: Any, src: Any, index: Any, out: Any, dim: int, include_self: bool) -> tuple[Any, Any, Any]:
+def _winners(x: Value, src: Value, index: Value, out: Value, dim: int, include_self: bool) -> tuple[Any, Any, Any]:
     """Ones where `x` and the source equal the extreme, for each of the two, and their number at each place."""
     own = np.where(x == out, np.ones_like(x), np.zeros_like(x))
     if not include_self:
@@ -113,13 +117,13 @@ def _winners(x: Any, src: Any, index: Any, out: Any, dim: int, include_self: boo
     return own, read, scatter_add(own, read, index, dim)
 
 
-def _extreme_to_self(g: Any, x: Any, src: Any, index: Any, out: Any, dim: int, include_self: bool) -> Any:
+def _extreme_to_self(g: Value, x: Value, src: Value, index: Value, out: Value, dim: int, include_self: bool) -> Any:
     own, _, number = _winners(x, src, index, out, dim, include_self)
     share = g / number                                  # no element equals a nan, so the gradient is nan there
     return _own(np.where(own == 1, share, share * 0.0), index, dim, include_self)
 
 
-def _extreme_to_source(g: Any, x: Any, src: Any, index: Any, out: Any, dim: int, include_self: bool) -> Any:
+def _extreme_to_source(g: Value, x: Value, src: Value, index: Value, out: Value, dim: int, include_self: bool) -> Any:
     _, read, number = _winners(x, src, index, out, dim, include_self)
     share = gather(g / number, index, dim)
     return _placed(np.where(read == 1, share, share * 0.0), src.shape)

@@ -6,7 +6,7 @@ are appended after the last segment.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,19 +17,22 @@ from ..scans import any_zero
 from .indexing import gather, scatter_add, slice_backward
 from .scattering import products_of_others
 
+if TYPE_CHECKING:
+    from ..values import Value
 
-def _with_none(values: Any, dim: int) -> Any:
+
+def _with_none(values: Value, dim: int) -> Any:
     """The values of the segments, and a 0 for the elements outside of all segments."""
     count = values.shape[dim]
     return slice_backward(values, (*values.shape[:dim], count + 1, *values.shape[dim + 1:]), dim, 0, count, 1)
 
 
-def _read(g: Any, index: Any, dim: int) -> Any:
+def _read(g: Value, index: Value, dim: int) -> Any:
     """The value of its segment, for each element. This is also the derivative of a sum."""
     return gather(_with_none(g, dim), index, dim)
 
 
-def _of_extreme(g: Any, x: Any, out: Any, index: Any, dim: int) -> Any:
+def _of_extreme(g: Value, x: Value, out: Value, index: Value, dim: int) -> Any:
     """All elements that equal the extreme share the gradient evenly. In a segment with nan, all nan share it."""
     hit = np.logical_or(x == _read(out, index, dim), np.isnan(x))
     ones = np.where(hit, np.ones_like(x), np.zeros_like(x))
@@ -38,13 +41,13 @@ def _of_extreme(g: Any, x: Any, out: Any, index: Any, dim: int) -> Any:
     return np.where(hit, share, np.zeros_like(share))
 
 
-def _by_others(g: Any, x: Any, out: Any, index: Any, lengths: Any, dim: int, initial: Any) -> Any:
+def _by_others(g: Value, x: Value, out: Value, index: Value, lengths: Value, dim: int, initial: Any) -> Any:
     shape = (*x.shape[:dim], lengths.shape[dim] + 1, *x.shape[dim + 1:])
     others = products_of_others(x, index, shape, dim)
     return _read(g if initial is None else g * initial, index, dim) * others
 
 
-def _with_zeros(g: Any, x: Any, out: Any, index: Any, lengths: Any, dim: int, initial: Any) -> Any:
+def _with_zeros(g: Value, x: Value, out: Value, index: Value, lengths: Value, dim: int, initial: Any) -> Any:
     """Whether any element is 0 or nan."""
     return any_zero(np.where(np.isnan(x), np.zeros_like(x), x))
 

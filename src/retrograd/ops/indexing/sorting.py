@@ -6,7 +6,8 @@ the other.
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ...foundations.dtypes import Shape
 from ...foundations.errors import noted
@@ -15,16 +16,19 @@ from ...kernels.indexing import histograms, sorting as kernels
 from ..framework import Op, Rule, constant, linear, not_differentiable, operator
 from ..reductions import shared
 
+if TYPE_CHECKING:
+    from ..values import Value
+
 placed = linear("placed", kernels.placed, x=lambda g, indices, dim, keepdim: picked(indices, g, dim, keepdim))
 picked: Op = linear("picked", kernels.picked,
                 x=lambda g, indices, x_shape, dim, keepdim: placed(indices, g, x_shape, dim, keepdim))
 
 
-def _to_picked(g: Any, x_shape: Shape, indices: Any, dim: int, keepdim: bool) -> Any:
+def _to_picked(g: Value, x_shape: Shape, indices: Value, dim: int, keepdim: bool) -> Any:
     return placed(indices, g, x_shape, dim, keepdim)
 
 
-def reordered(g: Any, x_shape: Shape, indices: Any, dim: int) -> Any:
+def reordered(g: Value, x_shape: Shape, indices: Value, dim: int) -> Any:
     return placed(indices, g, x_shape, dim, True)
 
 
@@ -48,14 +52,14 @@ bincount = operator("bincount", kernels.bincount, tensors=2, any_type=True)
 
 
 def _refused(name: str) -> Rule:
-    def rule(g: Any) -> NoReturn:
+    def rule(g: Value) -> NoReturn:
         raise noted(NotImplementedError(f"the derivative for '{name}' is not implemented."),
                     instead="take the gradient of the elements themselves, for example by their indices")
 
     return rule
 
 
-def _unique(name: str, kernel: Any) -> Op:
+def _unique(name: str, kernel: Callable[..., Any]) -> Op:
     return operator(name, kernel, outputs="values inverse counts", differentiable="values", x=_refused(name))
 
 

@@ -7,7 +7,8 @@ part of the rule is skipped.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,10 +30,13 @@ from .singular_values import without_phase
 from .solving import solve_ex
 from .triangular import solve_triangular
 
+if TYPE_CHECKING:
+    from ..values import Value
+
 # Cholesky
 
 
-def _cholesky(g: Any, factor: Any, upper: bool) -> Any:
+def _cholesky(g: Value, factor: Value, upper: bool) -> Any:
     """L^-H phi(L^H gL) L^-1, where phi keeps a Hermitian matrix of the lower triangle."""
     lower, g = (adjoint(factor), adjoint(g)) if upper else (factor, g)
     inner = lower_part(np.matmul(adjoint(lower), g))
@@ -50,7 +54,7 @@ cholesky: Op = operator("cholesky", kernels.cholesky_ex, layout="columns", outpu
 # QR
 
 
-def _qr(g: Any, q: Any, r: Any, mode: str) -> Any:
+def _qr(g: Sequence[Any], q: Value, r: Value, mode: str) -> Any:
     """Only the first columns of a wide matrix are factorized. The gradient of the other columns joins that of Q."""
     gq, gr = g
     if mode == "r":
@@ -66,7 +70,7 @@ def _qr(g: Any, q: Any, r: Any, mode: str) -> Any:
     return joined((first, np.matmul(q, right)), -1)
 
 
-def _by_square_factor(q: Any, r: Any, gq: Any, gr: Any) -> Any:
+def _by_square_factor(q: Value, r: Value, gq: Any, gr: Any) -> Any:
     inner = upper_part(np.matmul(gr, adjoint(r)) - np.matmul(adjoint(q), gq))
     inner = inner + adjoint(above_diagonal(inner))
     if inner.dtype.kind == "c":
@@ -85,7 +89,7 @@ _REFUSED_EIGH, _REFUSED_EIG = [
     "The specified loss function depends on this quantity, so it is ill-defined." for name in ("eigh", "eig")]
 
 
-def _eigh(g: Any, values: Any, vectors: Any) -> Any:
+def _eigh(g: Sequence[Value | None], values: Any, vectors: Value) -> Any:
     by_values, by_vectors = g
     if by_vectors is None:
         return None if by_values is None else np.matmul(vectors * by_values[..., None, :], adjoint(vectors))
@@ -99,7 +103,7 @@ def _eigh(g: Any, values: Any, vectors: Any) -> Any:
 eigh: Op = operator("linalg_eigh", kernels.eigh, layout="columns", outputs="values vectors", unfilled=True, a=_eigh)
 
 
-def _eig(g: Any, values: Any, vectors: Any) -> Any:
+def _eig(g: Sequence[Value | None], values: Any, vectors: Value) -> Any:
     """Eigenvectors have length 1 and a fixed phase, so the gradient along the vectors themselves is removed."""
     by_values, by_vectors = g
     if by_vectors is None:

@@ -8,7 +8,7 @@ written for Q @ c; a product from the other side is the adjoint of such a produc
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,8 +18,11 @@ from ..framework import Op, operator
 from .adjoints import above_diagonal, adjoint, below_diagonal, conjugate, joined, main_diagonal, on_diagonal
 from .triangular import solve_triangular
 
+if TYPE_CHECKING:
+    from ..values import Value
 
-def _pulled(g: Any, v: Any, tau: Any, c: Any, adjoint_too: bool) -> tuple[Any, Any]:
+
+def _pulled(g: Value, v: Value, tau: Value, c: Value, adjoint_too: bool) -> tuple[Any, Any]:
     """The gradients for the vectors and for tau, if the product of the reflections, or its adjoint, multiplies `c`."""
     diagonal, above = on_diagonal(tau.shape[-1]), above_diagonal(np.matmul(adjoint(v), v))
     factor = np.where(diagonal, tau[..., None, :], np.zeros_like(above))
@@ -39,18 +42,18 @@ def _pulled(g: Any, v: Any, tau: Any, c: Any, adjoint_too: bool) -> tuple[Any, A
     return by_v + np.matmul(v, by_above + adjoint(by_above)), by_tau
 
 
-def _vectors(a: Any, tau: Any) -> Any:
+def _vectors(a: Value, tau: Value) -> Any:
     below = below_diagonal(a[..., :tau.shape[-1]])
     return np.where(np.eye(below.shape[-2], below.shape[-1], dtype=bool), np.ones_like(below), below)
 
 
-def _padded(by_v: Any, a: Any) -> Any:
+def _padded(by_v: Value, a: Value) -> Any:
     """The gradient for the matrix that holds the vectors below its diagonal."""
     below, rest = below_diagonal(by_v), a[..., by_v.shape[-1]:]
     return joined((below, np.zeros_like(rest)), -1) if rest.shape[-1] else below
 
 
-def _applied(g: Any, a: Any, tau: Any, c: Any, left: bool, transpose: bool) -> tuple[Any, Any]:
+def _applied(g: Value, a: Value, tau: Value, c: Value, left: bool, transpose: bool) -> tuple[Any, Any]:
     """The gradients for the matrix of the vectors and for tau."""
     if not tau.shape[-1]:
         return np.zeros_like(a), np.zeros_like(tau)
@@ -60,12 +63,12 @@ def _applied(g: Any, a: Any, tau: Any, c: Any, left: bool, transpose: bool) -> t
     return _padded(by_v, a), by_tau
 
 
-def _product(g: Any, a: Any, tau: Any) -> tuple[Any, Any]:
+def _product(g: Value, a: Value, tau: Value) -> tuple[Any, Any]:
     start = np.where(np.eye(a.shape[-2], a.shape[-1], dtype=bool), np.ones_like(a), np.zeros_like(a))
     return _applied(g, a, tau, start, True, False)
 
 
-def _refused(g: Any) -> Any:
+def _refused(g: Value) -> Any:
     raise noted(NotImplementedError("the derivative for 'geqrf' is not implemented."), instead="use linalg.qr")
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,8 +13,11 @@ from ..framework import Op, constant, operator
 from .adjoints import adjoint, below_diagonal, joined, turned, upper_part
 from .triangular import solve_triangular
 
+if TYPE_CHECKING:
+    from ..values import Value
 
-def _by_factors(lower: Any, upper: Any, g_lower: Any, g_upper: Any) -> Any:
+
+def _by_factors(lower: Value, upper: Value, g_lower: Value, g_upper: Value) -> Any:
     """The gradient for L @ U, given those for L and U. Only their parts that are not constant count."""
     m, n, k = lower.shape[-2], upper.shape[-1], lower.shape[-1]
     square, first = lower[..., :k, :], upper[..., :k]
@@ -33,13 +37,13 @@ def _by_factors(lower: Any, upper: Any, g_lower: Any, g_upper: Any) -> Any:
     return solve_triangular(adjoint(square), inner, True, True, True)
 
 
-def _lu_factor(g: Any, factors: Any, pivots: Any) -> Any:
+def _lu_factor(g: Value, factors: Any, pivots: Value) -> Any:
     lower, upper, _ = lu_unpack(factors, None, True, False)
     k = lower.shape[-1]
     return np.matmul(permutation(pivots, factors), _by_factors(lower, upper, g[..., :k], g[..., :k, :]))
 
 
-def _unpacked(g: Any, x_shape: Shape) -> Any:
+def _unpacked(g: Sequence[Value], x_shape: Shape) -> Any:
     """The gradients of both triangles in one matrix."""
     (m, n), below, above = x_shape[-2:], below_diagonal(g[0]), upper_part(g[1])
     if n > m:
@@ -58,7 +62,7 @@ lu_unpack: Op = operator("lu_unpack", kernels.lu_unpack, outputs="lower upper p"
                          tensors=1, x=_unpacked)
 
 
-def _solving_factors(g: Any, x: Any, out: Any, indices: Any, left: bool, adjoint_too: bool) -> Any:
+def _solving_factors(g: Value, x: Value, out: Value, indices: Sequence[Value], left: bool, adjoint_too: bool) -> Any:
     """The gradient for the factors. A system x A = b is solved as its adjoint, A^H x^H = b^H."""
     if not left:
         return _solving_factors(adjoint(g), x, adjoint(out), indices, True, not adjoint_too)

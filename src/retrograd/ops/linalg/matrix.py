@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from ...kernels.linalg import matrix as kernels, matrix_exponential
 from ..framework import Complex, Op, Rule, linear, operator
 from ..reductions import spread
 from ..shape import diagonal_backward, t, transpose, unsqueeze
+
+if TYPE_CHECKING:
+    from ..values import Value
 
 
 def _product(name: str, kernel: Callable[..., Any], x: Rule, y: Rule, *, complex: Complex = "holomorphic") -> Op:
@@ -27,15 +30,15 @@ def _in_columns(strides: tuple[int, ...], rows: int, itemsize: int) -> bool:
     return 0 < strides[0] <= itemsize and strides[1] == strides[0] * rows
 
 
-def _mm_by_first(g: Any, y: Any, x_strides: Any) -> Any:
+def _mm_by_first(g: Value, y: Value, x_strides: Shape) -> Any:
     return t(mm(y, t(g))) if _in_columns(x_strides, g.shape[0], y.dtype.itemsize) else mm(g, t(y))
 
 
-def _mm_by_second(g: Any, x: Any, y_strides: Any) -> Any:
+def _mm_by_second(g: Value, x: Value, y_strides: Shape) -> Any:
     return t(mm(t(g), x)) if _in_columns(y_strides, x.shape[1], x.dtype.itemsize) else mm(t(x), g)
 
 
-def _mv_by_matrix(g: Any, y: Any) -> Any:
+def _mv_by_matrix(g: Value, y: Value) -> Any:
     return unsqueeze(g, 1) * y
 
 
@@ -47,11 +50,11 @@ dot = _product("dot", kernels.dot, lambda g, y: g * y, lambda g, x: g * x)
 vdot = _product("vdot", kernels.vdot, lambda g, y: np.conj(g) * y, lambda g, x: g * x, complex="adjoint")
 
 
-def _scaled(g: Any, beta: Any) -> Any:
+def _scaled(g: Value, beta: complex) -> Any:
     return g if beta == 1 else g * beta
 
 
-def _for_each(g: Any, stack: Any) -> Any:
+def _for_each(g: Value, stack: Value) -> Any:
     """The gradient of a sum over a stack, for each matrix in the stack."""
     return np.broadcast_to(g, (stack.shape[0], *g.shape))
 
@@ -82,7 +85,7 @@ first_row = linear("squeeze", kernels.first_row, node=4, x=lambda g, x_shape: np
 # Sums of products of three factors. The derivative by a factor is again such a sum.
 
 
-def _weight(g: Any, x: Any, y: Any, weight_shape: Shape) -> Any:
+def _weight(g: Value, x: Value, y: Value, weight_shape: Shape) -> Any:
     pairs = np.expand_dims(x, 2) * np.expand_dims(y, 1)
     return np.reshape(mm(t(g), np.reshape(pairs, (x.shape[0], x.shape[1] * y.shape[1]))), weight_shape)
 
@@ -95,7 +98,7 @@ trilinear: Op = operator("trilinear", kernels.trilinear, tensors=3,
 # The exponential of a matrix
 
 
-def _derivative(g: Any, x: Any) -> Any:
+def _derivative(g: Value, x: Value) -> Any:
     """The derivative at the transposed matrix in the direction g: a block of the exponential of [[x', g], [0, x']]."""
     n = x.shape[-1]
     across = transpose(x, -1, -2)

@@ -6,7 +6,7 @@ The derivative of a distance d by a difference is `_powers` / d^(p - 1). At a di
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,8 +17,11 @@ from ..framework import Op, linear, operator
 from ..reductions import spread, sum_dim, tied
 from ..shape import squeeze_dim, transpose, unsqueeze
 
+if TYPE_CHECKING:
+    from ..values import Value
 
-def norm_backward(g: Any, x: Any, out: Any, p: float, axes: tuple[int, ...], keepdim: bool) -> Any:
+
+def norm_backward(g: Value, x: Value, out: Value, p: float, axes: tuple[int, ...], keepdim: bool) -> Any:
     """The gradient of a p-norm. At a norm of 0 the subgradient is 0. Extremes that tie share the gradient evenly."""
     if p == 0:
         return np.zeros_like(x)
@@ -34,8 +37,8 @@ def norm_backward(g: Any, x: Any, out: Any, p: float, axes: tuple[int, ...], kee
     if p in (math.inf, -math.inf):
         return sign * (spread(g, x.shape, axes, keepdim) / tied(size, out, axes, keepdim, True))
     if p < 1:
-        scaled = np.where(x == 0.0, 0.0, sign * size ** (p - 1))
-        return scaled * spread(g, x.shape, axes, keepdim) * spread(out ** (1 - p), x.shape, axes, keepdim)
+        steep = np.where(x == 0.0, 0.0, sign * size ** (p - 1))
+        return steep * spread(g, x.shape, axes, keepdim) * spread(out ** (1 - p), x.shape, axes, keepdim)
     scaled = sign * size ** (p - 1) if p < 2 else x * size ** (p - 2)
     return scaled * spread(np.where(out == 0.0, 0.0, g / out ** (p - 1)), x.shape, axes, keepdim)
 
@@ -44,18 +47,18 @@ norm = operator("norm", kernels.norm, node="LinalgVectorNormBackward0", complex=
 frobenius = operator("norm", kernels.norm, node=1, complex="adjoint", x=norm_backward)
 
 
-def _along(g: Any, v: Any, dim: int) -> tuple[Any, Any]:
+def _along(g: Value, v: Value, dim: int) -> tuple[Any, Any]:
     """For each slice of `v` along a dimension: the sum of its products with `g`, and 1 / its norm."""
     axes = tuple([axis for axis in range(v.ndim) if axis != dim])
     return sum_dim(g * v, axes, True, None), 1.0 / norm(v, 2, axes, True, None)
 
 
-def _by_directions(g: Any, v: Any, scale: Any, dim: int) -> Any:
+def _by_directions(g: Value, v: Value, scale: Value, dim: int) -> Any:
     along, inverse = _along(g, v, dim)
     return scale * inverse * (g - v * (along * inverse * inverse))
 
 
-def _by_scale(g: Any, v: Any, dim: int) -> Any:
+def _by_scale(g: Value, v: Value, dim: int) -> Any:
     along, inverse = _along(g, v, dim)
     return along * inverse
 
@@ -63,7 +66,7 @@ def _by_scale(g: Any, v: Any, dim: int) -> Any:
 weight_norm = operator("weight_norm_interface", kernels.weight_norm, tensors=2, v=_by_directions, scale=_by_scale)
 
 
-def _dist(g: Any, x: Any, y: Any, out: Any, p: float) -> Any:
+def _dist(g: Value, x: Value, y: Value, out: Value, p: float) -> Any:
     off = x - y
     return norm_backward(g, off, out, p, tuple(range(off.ndim)), False)
 
@@ -74,7 +77,7 @@ dist = operator("dist", kernels.dist, domain=subtracted, tensors=2, complex="adj
 _EPSILON = 1e-7
 
 
-def _renorm(g: Any, x: Any, p: float, dim: int, maxnorm: float) -> Any:
+def _renorm(g: Value, x: Value, p: float, dim: int, maxnorm: float) -> Any:
     """If a slice is scaled by maxnorm / norm, the derivative of that norm is subtracted."""
     axes = tuple([axis for axis in range(x.ndim) if axis != dim])
     size = norm(x, p, axes, True, None)
@@ -93,7 +96,7 @@ cross: Op = operator("linalg_cross", kernels.cross, x=lambda g, y, dim: cross(y,
                      y=lambda g, x, dim: cross(g, x, dim))
 
 
-def _powers(difference: Any, distance: Any, p: float) -> Any:
+def _powers(difference: Value, distance: Value, p: float) -> Any:
     """d^(p - 1) times the derivative of a distance d by a difference. Each of several extremes that tie counts in full,
     as in PyTorch."""
     if p == 2:
@@ -108,7 +111,7 @@ def _powers(difference: Any, distance: Any, p: float) -> Any:
     return np.where(flat, 0.0, sign * np.where(flat, 1.0, size) ** (p - 1))
 
 
-def _over_power(g: Any, distance: Any, p: float) -> Any:
+def _over_power(g: Value, distance: Value, p: float) -> Any:
     """g over the distance to the power p - 1, and 0 where the distance is 0."""
     if p in (1, math.inf):
         return g
@@ -117,7 +120,7 @@ def _over_power(g: Any, distance: Any, p: float) -> Any:
     return np.where(none, 0.0, g / (divisor if p == 2 else divisor ** (p - 1)))
 
 
-def _by_first(g: Any, x: Any, y: Any, out: Any, p: float) -> Any:
+def _by_first(g: Value, x: Value, y: Value, out: Value, p: float) -> Any:
     """The gradient by x, for a few rows of x at a time, so that their differences from all rows of y fit in a block."""
     if p == 0:
         return np.zeros_like(x)
@@ -129,7 +132,7 @@ def _by_first(g: Any, x: Any, y: Any, out: Any, p: float) -> Any:
                            for i in range(0, count, step)], axis=-2)
 
 
-def _by_rows(g: Any, x: Any, y: Any, out: Any, p: float) -> Any:
+def _by_rows(g: Value, x: Value, y: Value, out: Value, p: float) -> Any:
     """The sum over the rows of y, computed as a product of a row and a matrix for each row of x."""
     powers = _powers(unsqueeze(x, x.ndim - 1) - unsqueeze(y, y.ndim - 2), out, p)
     factors = _over_power(g, out, p)
@@ -140,7 +143,7 @@ cdist = operator("_cdist_forward", kernels.cdist, node="CdistBackward0", x=_by_f
     _by_first(transpose(g, -1, -2), y, x, transpose(out, -1, -2), p)))
 
 
-def _by_left(g: Any, x: Any, y: Any, out: Any) -> Any:
+def _by_left(g: Value, x: Value, y: Value, out: Value) -> Any:
     """The gradient by x without the differences of all pairs, which the distances themselves do not form either."""
     ratio = _over_power(g, out, 2)
     return x * sum_dim(ratio, (g.ndim - 1,), True, None) - np.matmul(ratio, y)
@@ -152,7 +155,7 @@ symmetric: Op = linear("symmetric", kernels.symmetric, x=lambda g: paired(g))
 paired: Op = linear("paired", kernels.paired, x=lambda g, x_shape: symmetric(g, x_shape[0]))
 
 
-def _pdist(g: Any, x: Any, out: Any, p: float) -> Any:
+def _pdist(g: Value, x: Value, out: Value, p: float) -> Any:
     """The gradients of the distances as a symmetric matrix, since each pair counts for both of its rows."""
     rows = x.shape[0]
     return _by_first(symmetric(g, rows), x, x, symmetric(out, rows), p)

@@ -7,19 +7,24 @@ gradient, their part of the rule is skipped.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...kernels.linalg import factorizations as kernels
 from ..framework import Op, constant, operator
 from .adjoints import adjoint, differences, in_sum, main_diagonal, on_diagonal, skew
+
+if TYPE_CHECKING:
+    from ..values import Value
 
 # The largest imaginary part that the product of a vector and its gradient may have.
 _PHASE = 1e-2
 
 
-def _refuse_phase(products: Any, refusal: str) -> Any:
+def _refuse_phase(products: Array, refusal: str) -> Any:
     if products.dtype.kind == "c" and (np.abs(products.imag) > _PHASE).any():
         raise RuntimeError(refusal)
     return products
@@ -32,7 +37,7 @@ _REFUSED = ("svd_backward: The singular vectors in the complex case are specifie
             "The specified loss function depends on this phase term, making it ill-defined.")
 
 
-def _svd(g: Any, u: Any, s: Any, vh: Any) -> Any:
+def _svd(g: Sequence[Value | None], u: Value, s: Value, vh: Value) -> Any:
     gu, gs, gvh = g
     m, n, count = u.shape[-2], vh.shape[-1], s.shape[-1]
     u, vh = u[..., :count], vh[..., :count, :]
@@ -52,7 +57,7 @@ def _svd(g: Any, u: Any, s: Any, vh: Any) -> Any:
     return result
 
 
-def _between_vectors(s: Any, gs: Any, by_u: Any, by_v: Any) -> Any:
+def _between_vectors(s: Value, gs: Value | None, by_u: Value | None, by_v: Value | None) -> Any:
     """The part of the gradient between singular vectors, in the basis of these vectors."""
     apart, sums = differences(s), s[..., None, :] + s[..., :, None]
     squares = np.where(on_diagonal(s.shape[-1]), apart, apart * sums)

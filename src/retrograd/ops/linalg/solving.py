@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,10 +13,13 @@ from ..framework import Op, constant, not_differentiable, operator
 from .adjoints import adjoint, conjugate, in_sum, main_diagonal, on_diagonal, scalars, turned
 from .singular_values import svd
 
+if TYPE_CHECKING:
+    from ..values import Value
+
 # Determinants
 
 
-def _cofactors_of_regular(g: Any, a: Any) -> Any:
+def _cofactors_of_regular(g: Value, a: Value) -> Any:
     """The gradient through det(a) a^-T."""
     inverse = turned(inv_ex(a)[0])
     all_of_them = scalars(det(a)) * inverse
@@ -23,7 +27,7 @@ def _cofactors_of_regular(g: Any, a: Any) -> Any:
     return along * inverse - np.matmul(np.matmul(all_of_them, turned(g)), inverse)
 
 
-def _cofactors_of_singular(g: Any, a: Any) -> Any:
+def _cofactors_of_singular(g: Value, a: Value) -> Any:
     """The same in the basis of the singular vectors, without a division.
 
     For each element of the basis, the product leaves out one pair of singular values.
@@ -41,7 +45,7 @@ def _cofactors_of_singular(g: Any, a: Any) -> Any:
     return np.matmul(np.matmul(conjugate(left), found), conjugate(right))
 
 
-def _harmless(g: Any, a: Any) -> tuple[Any, Any]:
+def _harmless(g: Value, a: Value) -> tuple[Any, Any]:
     """The arguments for the way not taken: a matrix with an inverse and with distinct singular values."""
     return 1.0, np.diag(np.arange(1.0, a.shape[-1] + 1.0))
 
@@ -50,7 +54,7 @@ cofactors_backward = either("cofactors_backward", lambda g, a: np.any(singular(a
                             _cofactors_of_regular, tensors=2, harmless=_harmless)
 
 
-def _slogdet(g: Any, a: Any, sign: Any) -> Any:
+def _slogdet(g: Sequence[Value | None], a: Value, sign: Value) -> Any:
     by_sign, by_size = g
     if sign.dtype.kind == "c" and by_sign is not None:
         by_size = in_sum(by_size, np.multiply(-1j, np.imag(np.conj(by_sign) * sign)))
@@ -65,7 +69,7 @@ slogdet = operator("linalg_slogdet", kernels.slogdet, outputs="sign size", unfil
 # Inverses and systems of equations
 
 
-def _inverse(g: Any, inverse: Any) -> Any:
+def _inverse(g: Value, inverse: Value) -> Any:
     dual = turned(inverse)
     return -np.matmul(np.matmul(dual, g), dual)
 
@@ -74,18 +78,18 @@ inv_ex: Op = operator("linalg_inv_ex", kernels.inv_ex, layout="columns", outputs
                       differentiable="inverse", a=_inverse)
 
 
-def _solved_matrix(g: Any, a: Any, x: Any, lu: Any, pivots: Any, left: bool, vector: bool) -> Any:
+def _solved_matrix(g: Value, a: Value, x: Value, lu: Value, pivots: Value, left: bool, vector: bool) -> Any:
     return _by_matrix(solve_adjoint(g, a, lu, pivots, left, vector), x, left, vector)
 
 
-def _by_matrix(pulled: Any, x: Any, left: bool, vector: bool) -> Any:
+def _by_matrix(pulled: Value, x: Value, left: bool, vector: bool) -> Any:
     """The gradient for the matrix of a system, given the solution x and the gradient for the right-hand side."""
     if vector:
         return -(pulled[..., None] * conjugate(x)[..., None, :])
     return -np.matmul(pulled, adjoint(x)) if left else -np.matmul(adjoint(x), pulled)
 
 
-def _adjoint_matrix(g: Any, a: Any, out: Any, left: bool, vector: bool) -> Any:
+def _adjoint_matrix(g: Value, a: Value, out: Value, left: bool, vector: bool) -> Any:
     """The gradient for the matrix of the adjoint system. The system of that gradient has the matrix `a` itself."""
     return _by_matrix(out, solve_ex(a, g, left, vector)[0], left, vector)
 
@@ -100,7 +104,7 @@ solve_adjoint: Op = operator("linalg_solve_adjoint", kernels.solve_adjoint, layo
                              b=lambda g, a, left, vector: solve_ex(a, g, left, vector)[0], a=_adjoint_matrix)
 
 
-def _pinv(g: Any, a: Any, out: Any) -> Any:
+def _pinv(g: Value, a: Value, out: Value) -> Any:
     dual, back = adjoint(out), adjoint(g)
     kernel = back - np.matmul(a, np.matmul(out, back))
     image = back - np.matmul(np.matmul(back, out), a)
@@ -111,7 +115,7 @@ def _pinv(g: Any, a: Any, out: Any) -> Any:
 pinv: Op = operator("linalg_pinv", kernels.pinv, complex="adjoint", a=_pinv)
 
 
-def _as_columns(g: Any, b: Any, x: Any, vector: bool) -> tuple[Any, Any, Any, Any]:
+def _as_columns(g: Sequence[Value | None], b: Value, x: Value, vector: bool) -> tuple[Any, Any, Any, Any]:
     """Gradients, right-hand side and solution as matrices. Residuals that lstsq does not return have no gradient."""
     by_x, by_residuals = g
     if by_residuals is not None and by_residuals.shape != (
@@ -123,13 +127,13 @@ def _as_columns(g: Any, b: Any, x: Any, vector: bool) -> tuple[Any, Any, Any, An
     return by_x, by_residuals, b[..., None], x[..., None]
 
 
-def _least_matrix(g: Any, a: Any, b: Any, x: Any, rcond: float, vector: bool) -> Any:
+def _least_matrix(g: Sequence[Value | None], a: Value, b: Value, x: Value, rcond: float, vector: bool) -> Any:
     by_x, by_residuals, b, x = _as_columns(g, b, x, vector)
     return in_sum(None if by_x is None else _by_solution(by_x, a, b, x, rcond),
                   None if by_residuals is None else np.matmul(_by_residuals(by_residuals, a, b, x), adjoint(x)))
 
 
-def _by_solution(g: Any, a: Any, b: Any, x: Any, rcond: float) -> Any:
+def _by_solution(g: Value, a: Value, b: Value, x: Value, rcond: float) -> Any:
     """The derivative of a pseudoinverse times b. Every product with a pseudoinverse is a least-squares solution."""
     dual = adjoint(a)
     pulled = _least(dual, g, rcond)
@@ -138,18 +142,18 @@ def _by_solution(g: Any, a: Any, b: Any, x: Any, rcond: float) -> Any:
     return outside + kernel - np.matmul(pulled, adjoint(x))
 
 
-def _least(a: Any, b: Any, rcond: float) -> Any:
+def _least(a: Value, b: Value, rcond: float) -> Any:
     return lstsq(a, b, rcond, "gelsy", False)[0]
 
 
-def _least_right_side(g: Any, a: Any, b: Any, x: Any, rcond: float, vector: bool) -> Any:
+def _least_right_side(g: Sequence[Value | None], a: Value, b: Value, x: Value, rcond: float, vector: bool) -> Any:
     by_x, by_residuals, b, x = _as_columns(g, b, x, vector)
     found = in_sum(None if by_x is None else _least(adjoint(a), by_x, rcond),
                    None if by_residuals is None else -_by_residuals(by_residuals, a, b, x))
     return found[..., 0] if vector and found is not None else found
 
 
-def _by_residuals(g: Any, a: Any, b: Any, x: Any) -> Any:
+def _by_residuals(g: Value, a: Value, b: Value, x: Value) -> Any:
     """The gradient for a @ x - b. The residuals are the squared lengths of its columns."""
     return 2 * (np.matmul(a, x) - b) * g[..., None, :]
 

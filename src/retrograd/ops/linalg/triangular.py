@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,18 +12,21 @@ from ..domains import first
 from ..framework import Op, operator
 from .adjoints import above_diagonal, adjoint, below_diagonal, in_sum, lower_part, turned, upper_part
 
+if TYPE_CHECKING:
+    from ..values import Value
 
-def _by_right_side(g: Any, a: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
+
+def _by_right_side(g: Value, a: Value, upper: bool, left: bool, unitriangular: bool) -> Any:
     return solve_triangular(adjoint(a), g, not upper, left, unitriangular)
 
 
-def _by_matrix(g: Any, a: Any, out: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
+def _by_matrix(g: Value, a: Value, out: Value, upper: bool, left: bool, unitriangular: bool) -> Any:
     pulled = _by_right_side(g, a, upper, left, unitriangular)
     product = -np.matmul(pulled, adjoint(out)) if left else -np.matmul(adjoint(out), pulled)
     return _read(product, upper, unitriangular)
 
 
-def _read(x: Any, upper: bool, unitriangular: bool) -> Any:
+def _read(x: Value, upper: bool, unitriangular: bool) -> Any:
     """The part of a matrix that the solver reads."""
     if unitriangular:
         return above_diagonal(x) if upper else below_diagonal(x)
@@ -33,7 +37,7 @@ solve_triangular: Op = operator("linalg_solve_triangular", kernels.triangular_sy
                                 complex="adjoint", domain=first, a=_by_matrix, b=_by_right_side)
 
 
-def _legacy_b(g: Any, a: Any, upper: bool, transpose: bool, unitriangular: bool) -> Any:
+def _legacy_b(g: Sequence[Value | None], a: Value, upper: bool, transpose: bool, unitriangular: bool) -> Any:
     by_solution, _ = g
     if by_solution is None:
         return None
@@ -41,7 +45,8 @@ def _legacy_b(g: Any, a: Any, upper: bool, transpose: bool, unitriangular: bool)
     return solve_triangular(matrix, by_solution, upper == transpose, True, unitriangular)
 
 
-def _legacy_a(g: Any, a: Any, solution: Any, upper: bool, transpose: bool, unitriangular: bool) -> Any:
+def _legacy_a(g: Sequence[Value | None], a: Value, solution: Value, upper: bool, transpose: bool,
+              unitriangular: bool) -> Any:
     by_solution, by_copy = g
     if by_solution is None:
         return by_copy
@@ -53,7 +58,7 @@ triangular_solve = operator("triangular_solve", kernels.triangular_solve, layout
                             outputs="solution copy", unfilled=True, b=_legacy_b, a=_legacy_a)
 
 
-def _by_factor(product: Any, factor: Any, upper: bool) -> Any:
+def _by_factor(product: Value, factor: Value, upper: bool) -> Any:
     """The gradient for a Cholesky factor, given the negative gradient for the product of the factor and its adjoint.
 
     The kernels read one triangle. The gradient fills both triangles, as if the kernels read the whole factor.

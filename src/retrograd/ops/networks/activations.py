@@ -6,7 +6,7 @@ At a kink, the first and the second derivative are PyTorch's: each rule decides 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from ..elementwise.elementary import erf
 from ..framework import Op, composed, elementwise, operator
 from ..joining import cat, split
 
+if TYPE_CHECKING:
+    from ..values import Value
+
 # The side of the kink on which a value lies does not change, so the derivative by the result is 0.
 threshold_backward: Op = operator("threshold_backward", elementary.threshold_backward, tensors=2,
                                   g=lambda g, result: threshold_backward(g, result),
@@ -33,7 +36,7 @@ sigmoid_backward: Op = elementwise("sigmoid_backward", elementary.sigmoid_backwa
 sigmoid = elementwise("sigmoid", elementary.sigmoid, domain="float", x=lambda g, out: sigmoid_backward(g, out))
 
 
-def _leaky(g: Any, x: Any, negative_slope: float) -> Any:
+def _leaky(g: Value, x: Value, negative_slope: float) -> Any:
     return choose(x > 0.0, g, g * negative_slope)
 
 
@@ -51,7 +54,7 @@ def _check_slope(name: str, slope: float) -> None:
             "in-place#negative-slope-in-place", instead="use inplace=False")
 
 
-def _leaky_of_result(g: Any, out: Any, negative_slope: float) -> Any:
+def _leaky_of_result(g: Value, out: Value, negative_slope: float) -> Any:
     _check_slope("leakyReLu", negative_slope)
     return _leaky(g, out, negative_slope)
 
@@ -60,7 +63,7 @@ leaky_relu = elementwise("leaky_relu", kernels.leaky_relu, domain="as given", te
                          written={"node": 1, "x": _leaky_of_result})
 
 
-def _elu(g: Any, x: Any, alpha: Any, scale: float, input_scale: float) -> Any:
+def _elu(g: Value, x: Value, alpha: float, scale: float, input_scale: float) -> Any:
     """At 0 the slope is that of the exponential, but the second derivative is 0."""
     below = choose(x < 0.0, x, 0.0) * input_scale
     if alpha * input_scale == 1.0:                          # both sides are one formula
@@ -68,7 +71,7 @@ def _elu(g: Any, x: Any, alpha: Any, scale: float, input_scale: float) -> Any:
     return choose(x <= 0.0, g * (alpha * scale * input_scale) * np.exp(below), g * scale)
 
 
-def _elu_of_result(g: Any, out: Any, alpha: Any, scale: float, input_scale: float) -> Any:
+def _elu_of_result(g: Value, out: Value, alpha: float, scale: float, input_scale: float) -> Any:
     _check_slope("elu", alpha)
     below = choose(out < 0.0, out, 0.0)
     return choose(out <= 0.0, g * input_scale * (below + alpha * scale), g * scale)
@@ -78,12 +81,12 @@ elu = elementwise("elu", kernels.elu, domain="as given", tensors=1, x=_elu, writ
 celu = elementwise("celu", kernels.elu, domain="as given", tensors=1, x=_elu, written={"node": 1, "x": _elu_of_result})
 
 
-def _silu(g: Any, x: Any) -> Any:
+def _silu(g: Value, x: Value) -> Any:
     s = sigmoid(x)
     return g * (s * (1.0 + x * (1.0 - s)))
 
 
-def _mish(g: Any, x: Any) -> Any:
+def _mish(g: Value, x: Value) -> Any:
     s, t = sigmoid(x), np.tanh(softplus(x, 1.0, 20.0))
     return g * (t + x * s * (1.0 - t * t))
 
@@ -96,7 +99,7 @@ at_most = composed("minimum", lambda x, limit: limited(x, -math.inf, limit),
                    lambda x, limit: choose(x >= limit, limit, x), tensors=1)
 
 
-def _softplus(g: Any, x: Any, beta: Any, threshold: float) -> Any:
+def _softplus(g: Value, x: Value, beta: complex, threshold: float) -> Any:
     """Beyond the threshold the function is a straight line. At the threshold too, the second derivative is 0."""
     t = x if beta == 1.0 else x * beta
     return choose(t > threshold, g, g * sigmoid(at_most(t, threshold)))
@@ -106,7 +109,7 @@ softplus = elementwise("softplus", kernels.softplus, domain="as given", tensors=
 log_sigmoid = elementwise("log_sigmoid", kernels.log_sigmoid, domain="as given", x=lambda g, x: g * sigmoid(-x))
 
 
-def _hardtanh(g: Any, x: Any, min_val: float, max_val: float) -> Any:
+def _hardtanh(g: Value, x: Value, min_val: float, max_val: float) -> Any:
     """The slope is 0 at the ends of the interval too."""
     return choose(np.logical_or(x <= min_val, x >= max_val), 0.0, g)
 
@@ -114,7 +117,7 @@ def _hardtanh(g: Any, x: Any, min_val: float, max_val: float) -> Any:
 hardtanh = elementwise("hardtanh", kernels.hardtanh, domain="as given", tensors=1, x=_hardtanh)
 
 
-def _gelu_tanh(g: Any, x: Any) -> Any:
+def _gelu_tanh(g: Value, x: Value) -> Any:
     root = math.sqrt(2.0 / math.pi)
     if x.dtype.itemsize == 2:                               # the slope is 0 or 1 where the square exceeds the dtype
         x = at_most(-at_most(-x, 100.0), 100.0)
@@ -128,7 +131,7 @@ gelu = elementwise("gelu", kernels.gelu, domain="as given", x=lambda g, x: g * (
     0.5 * twice_ndtr(x) + x * np.exp(-0.5 * x * x) * (1.0 / math.sqrt(2.0 * math.pi))))
 
 
-def _outside(g: Any, x: Any, lambd: float) -> Any:
+def _outside(g: Value, x: Value, lambd: float) -> Any:
     """The slope is 0 at the ends of the interval too. At a nan the gradient flows."""
     return choose(np.abs(x) <= lambd, 0.0, g)
 
@@ -140,7 +143,7 @@ softshrink = elementwise("softshrink", kernels.softshrink, domain="as given", te
 _SIXTH = 0.1666666716337204          # 1 / 6 in single precision, as in PyTorch
 
 
-def _slope(x: Any) -> Any:
+def _slope(x: Value) -> Any:
     """The slope of hardswish, which is finite for infinite values too."""
     between = choose(np.logical_and(x > -3.0, x < 3.0), x, 0.0)
     return choose(x <= -3.0, 0.0, choose(x < 3.0, between / 3.0 + 0.5, 1.0))
@@ -156,7 +159,7 @@ threshold = elementwise("threshold", kernels.threshold, domain="as given", tenso
                         x=lambda g, x, threshold: choose(x <= threshold, 0.0, g))
 
 
-def _glu(g: Any, x: Any, dim: int) -> Any:
+def _glu(g: Value, x: Value, dim: int) -> Any:
     half = x.shape[dim] // 2
     first, second = split(x, (half, half), dim)
     gate = sigmoid(second)
@@ -172,16 +175,16 @@ prelu = elementwise("prelu", kernels.prelu, node="PreluKernelBackward0", domain=
                   weight=lambda g, x: choose(x > 0.0, 0.0, g * x))
 
 
-def _even(g: Any, x: Any, lower: float, upper: float) -> Any:
+def _even(g: Value, x: Value, lower: float, upper: float) -> Any:
     return choose(x > 0.0, g, g * ((lower + upper) / 2.0))
 
 
-def _even_of_result(g: Any, out: Any, lower: float, upper: float) -> Any:
+def _even_of_result(g: Value, out: Value, lower: float, upper: float) -> Any:
     _check_slope("leakyReLu", (lower + upper) / 2.0)
     return _even(g, out, lower, upper)
 
 
-def _sloped(g: Any, x: Any, noise: Any, lower: float, upper: float) -> Any:
+def _sloped(g: Value, x: Value, noise: Any, lower: float, upper: float) -> Any:
     """The noise is the slope, unless the limits of the slope are almost equal."""
     return g * noise if upper - lower > 1e-6 else _even(g, x, lower, upper)
 

@@ -6,7 +6,7 @@ heads than the queries, each head of theirs serves several heads of the queries.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,8 +18,11 @@ from ..reductions import spread, sum_dim
 from ..shape import transpose
 from .softmax import softmax_backward
 
+if TYPE_CHECKING:
+    from ..values import Value
 
-def _stack(x: Any, heads: int) -> Any:
+
+def _stack(x: Value, heads: int) -> Any:
     """(batch, heads, length, size) as a stack of matrices. Heads are repeated if there are to be more of them."""
     batch, own, length, size = x.shape
     if own != heads:
@@ -27,7 +30,7 @@ def _stack(x: Any, heads: int) -> Any:
     return np.reshape(x, (batch * heads, length, size))
 
 
-def _unstacked(g: Any, shape: Shape, heads: int) -> Any:
+def _unstacked(g: Value, shape: Shape, heads: int) -> Any:
     """The adjoint of `_stack`."""
     batch, own, length, size = shape
     if own == heads:
@@ -35,12 +38,12 @@ def _unstacked(g: Any, shape: Shape, heads: int) -> Any:
     return sum_dim(np.reshape(g, (batch, own, heads // own, length, size)), (2,), False, None)
 
 
-def _weights_q(g: Any, q: Any, k: Any, out: Any, scale: float) -> Any:
+def _weights_q(g: Value, q: Value, k: Value, out: Value, scale: float) -> Any:
     slope = bmm(softmax_backward(g, out, 2), _stack(k, q.shape[1]))
     return np.reshape(slope * scale, q.shape)
 
 
-def _weights_k(g: Any, q: Any, k_shape: Shape, out: Any, scale: float) -> Any:
+def _weights_k(g: Value, q: Value, k_shape: Shape, out: Value, scale: float) -> Any:
     slope = bmm(transpose(softmax_backward(g, out, 2), 1, 2), _stack(q * scale, q.shape[1]))
     return _unstacked(slope, k_shape, q.shape[1])
 
@@ -48,11 +51,11 @@ def _weights_k(g: Any, q: Any, k_shape: Shape, out: Any, scale: float) -> Any:
 attention_weights = operator("attention_weights", kernels.attention_weights, tensors=3, q=_weights_q, k=_weights_k)
 
 
-def _by_weights(g: Any, q: Any, v: Any) -> Any:
+def _by_weights(g: Value, q: Value, v: Value) -> Any:
     return bmm(_stack(g, q.shape[1]), transpose(_stack(v, q.shape[1]), 1, 2))
 
 
-def _attention_v(g: Any, q: Any, k: Any, v_shape: Shape, weights: Any, scale: float) -> Any:
+def _attention_v(g: Value, q: Value, k: Value, v_shape: Shape, weights: Value, scale: float) -> Any:
     slope = bmm(transpose(attention_weights(q, k, weights, scale), 1, 2), _stack(g, q.shape[1]))
     return _unstacked(slope, v_shape, q.shape[1])
 

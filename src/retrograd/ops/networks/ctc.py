@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,10 +15,13 @@ from ..indexing.indexing import gather, gather_backward
 from ..joining import stack
 from .softmax import logsumexp
 
+if TYPE_CHECKING:
+    from ..values import Value
+
 shifted: Op = linear("shifted", kernels.shifted, x=lambda g, by: shifted(g, -by))
 
 
-def _back(g: Any, now: Any, out: Any, skips: Any, by: int) -> Any:
+def _back(g: Value, now: Value, out: Value, skips: Value, by: int) -> Any:
     """The gradient of one step in time: each state gets its share of the three states that follow it."""
     columns = np.arange(skips.shape[1])
     beside = np.where(columns > 0 if by > 0 else columns < skips.shape[1] - 1, shifted(now, by), NEVER)
@@ -30,7 +33,7 @@ def _back(g: Any, now: Any, out: Any, skips: Any, by: int) -> Any:
 ctc_step = operator("ctc_step", kernels.step, tensors=1, now=_back)
 
 
-def _forward(emitted: Any, inside: Any, skips: Any) -> Iterator[Any]:
+def _forward(emitted: Value, inside: Value, skips: Value) -> Iterator[Any]:
     """At each time, for each state: the logarithm of the sum over all paths that lead to the state."""
     first = np.logical_and(inside, np.arange(inside.shape[1]) < 2)
     now = np.where(first, emitted[0], NEVER)
@@ -40,7 +43,7 @@ def _forward(emitted: Any, inside: Any, skips: Any) -> Iterator[Any]:
         yield now
 
 
-def _backward(emitted: Any, skips: Any, times: Any, lengths: Any) -> Iterator[Any]:
+def _backward(emitted: Value, skips: Value, times: Value, lengths: Value) -> Iterator[Any]:
     """At each time, from the last, for each state: the logarithm of the sum over all paths that start at the state."""
     from_end = 2 * lengths[:, None] - np.arange(skips.shape[1])
     last = np.where(np.logical_or(from_end == 0, from_end == 1), 0.0, NEVER)
@@ -52,7 +55,7 @@ def _backward(emitted: Any, skips: Any, times: Any, lengths: Any) -> Iterator[An
         going_on = ctc_step(now + emitted[t - 1], skips, -1)
 
 
-def _ctc(g: Any, log_probs: Any, states: Any, zero_infinity: bool) -> Any:
+def _ctc(g: Value, log_probs: Value, states: Any, zero_infinity: bool) -> Any:
     """The probability of each class, less how often the paths take it.
 
     As in PyTorch, this is the gradient for the input of a log-softmax. The derivative by `log_probs` itself lacks the

@@ -6,16 +6,19 @@ By convention the padding row has no gradient, and a gradient may be divided by 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...foundations.dtypes import Shape
+from ...foundations.dtypes import Array, Shape
 from ...foundations.errors import noted
 from ...kernels.networks import embedding as kernels
 from ...kernels.networks.embedding import MAX, MEAN
 from ..framework import Op, linear, operator
 from ..indexing.indexing import gather_backward, index_select
+
+if TYPE_CHECKING:
+    from ..values import Value
 
 embedding: Op = operator("embedding", kernels.embedding, tensors=2, weight=lambda g, index, weight_shape, padding,
                          by_count: embedding_backward(g, index, weight_shape, padding, by_count))
@@ -25,12 +28,12 @@ embedding_rows: Op = linear("embedding_rows", kernels.embedding_rows, tensors=2,
                             by_count: embedding_backward(g, index, g_shape, padding, by_count))
 
 
-def _renorm(x: Any, index: Any, largest: float, p: float) -> Any:
+def _renorm(x: Array, index: Array, largest: float, p: float) -> Any:
     """`x`, with the rows that `index` names scaled down to the norm `largest`."""
     return kernels.renorm_rows(np.array(x, order="C"), index, largest, p)
 
 
-def _underived(g: Any) -> Any:
+def _underived(g: Value) -> Any:
     raise noted(NotImplementedError("the derivative for 'embedding_renorm' is not implemented."),
                 instead="renormalize under torch.no_grad(), before you take the rows")
 
@@ -40,15 +43,15 @@ embedding_renorm: Op = operator("embedding_renorm", _renorm, tensors=2, x=_under
 # Bags
 
 
-def _to_table(g: Any, weight_shape: Shape, scales: Any, index: Any, bags: Any, sizes: Any, chosen: Any, mode: int,
-              padding: int, by_count: bool) -> Any:
+def _to_table(g: Value, weight_shape: Shape, scales: Value | None, index: Value, bags: Any, sizes: Any, chosen: Any,
+              mode: int, padding: int, by_count: bool) -> Any:
     if mode == MAX:
         full = np.reshape(sizes > 0, (-1, 1))
         return gather_backward(np.where(full, g, 0.0), chosen, weight_shape, 0)
     return embedding_backward(rows_of_bags(g, scales, bags, sizes, mode), index, weight_shape, padding, by_count)
 
 
-def rows_of_bags(g: Any, scales: Any, bags: Any, sizes: Any, mode: int) -> Any:
+def rows_of_bags(g: Value, scales: Value | None, bags: Any, sizes: Any, mode: int) -> Any:
     """The gradient of each row that was taken into a sum or a mean."""
     if mode == MEAN:
         g = g / np.reshape(np.maximum(sizes, np.ones_like(sizes)), (-1, 1))

@@ -7,7 +7,7 @@ element's share of it.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,13 +21,16 @@ from ..indexing.indexing import gather, gather_backward
 from ..reductions import sum_dim
 from .activations import sigmoid
 
+if TYPE_CHECKING:
+    from ..values import Value
 
-def _share(g: Any, x: Any, reduction: str) -> Any:
+
+def _share(g: Value, x: Value, reduction: str) -> Any:
     """The cotangent of each element's loss."""
     return among(g, max(math.prod(x.shape), 1)) if reduction == "mean" else g
 
 
-def _squared(g: Any, x: Any, y: Any, reduction: str) -> Any:
+def _squared(g: Value, x: Value, y: Value, reduction: str) -> Any:
     return (x - y) * (2.0 * _share(g, x, reduction))
 
 
@@ -35,7 +38,7 @@ mse_loss = operator("mse_loss", kernels.mse_loss, domain="promote", layout="elem
                     y=lambda g, x, y, reduction: _squared(g, y, x, reduction))
 
 
-def _flat_beyond(off: Any, limit: float) -> Any:
+def _flat_beyond(off: Value, limit: float) -> Any:
     """The difference, limited to this size. From the limit on it is flat. A nan is kept."""
     return choose(np.abs(off) >= limit, np.sign(off) * limit, off)
 
@@ -43,7 +46,7 @@ def _flat_beyond(off: Any, limit: float) -> Any:
 _bounded = composed("clamp", lambda off, limit: limited(off, -limit, limit), _flat_beyond, tensors=1)
 
 
-def _smooth(g: Any, x: Any, y: Any, reduction: str, beta: Any) -> Any:
+def _smooth(g: Value, x: Value, y: Value, reduction: str, beta: complex) -> Any:
     off, g = x - y, _share(g, x, reduction)
     return _bounded(off, beta) * (g / beta) if beta else np.sign(off) * g
 
@@ -52,7 +55,7 @@ smooth_l1_loss = operator("smooth_l1_loss", kernels.smooth_l1_loss, domain="prom
                           y=lambda g, x, y, reduction, beta: -_smooth(g, x, y, reduction, beta))
 
 
-def _huber(g: Any, x: Any, y: Any, reduction: str, delta: float) -> Any:
+def _huber(g: Value, x: Value, y: Value, reduction: str, delta: float) -> Any:
     return _bounded(x - y, delta) * _share(g, x, reduction)
 
 
@@ -60,7 +63,7 @@ huber_loss = operator("huber_loss", kernels.huber_loss, domain="promote", layout
                       y=lambda g, x, y, reduction, delta: -_huber(g, x, y, reduction, delta))
 
 
-def _weighted(g: Any, x: Any, weight: Any, reduction: str) -> Any:
+def _weighted(g: Value, x: Value, weight: Value | None, reduction: str) -> Any:
     g = _share(g, x, reduction)
     return g if weight is None else g * weight
 
@@ -68,11 +71,11 @@ def _weighted(g: Any, x: Any, weight: Any, reduction: str) -> Any:
 _TINY = 9.999999960041972e-13       # 1e-12 in single precision, as in PyTorch
 
 
-def _bce(g: Any, x: Any, y: Any, weight: Any, reduction: str) -> Any:
+def _bce(g: Value, x: Value, y: Value, weight: Value | None, reduction: str) -> Any:
     return _weighted(g, x, weight, reduction) * (x - y) / np.maximum((1.0 - x) * x, _TINY)
 
 
-def _bce_target(g: Any, x: Any, y: Any, weight: Any, reduction: str) -> Any:
+def _bce_target(g: Value, x: Value, y: Value, weight: Value | None, reduction: str) -> Any:
     """The gradient for the target uses the plain logarithms. The loss limits them to at least -100."""
     return _weighted(g, x, weight, reduction) * (np.log1p(-x) - np.log(x))
 
@@ -81,7 +84,7 @@ binary_cross_entropy = operator("binary_cross_entropy", kernels.binary_cross_ent
                                 x=_bce, y=_bce_target)
 
 
-def _bce_logits(g: Any, x: Any, y: Any, weight: Any, pos_weight: Any, reduction: str) -> Any:
+def _bce_logits(g: Value, x: Value, y: Value, weight: Value | None, pos_weight: Value | None, reduction: str) -> Any:
     g = _weighted(g, x, weight, reduction)
     if pos_weight is None:
         return g * (sigmoid(x) - y)
@@ -89,7 +92,7 @@ def _bce_logits(g: Any, x: Any, y: Any, weight: Any, pos_weight: Any, reduction:
     return g * ((scaled + 1.0 - y) * sigmoid(x) - scaled)
 
 
-def _bce_logits_target(g: Any, x: Any, weight: Any, pos_weight: Any, reduction: str) -> Any:
+def _bce_logits_target(g: Value, x: Value, weight: Value | None, pos_weight: Value | None, reduction: str) -> Any:
     g = _weighted(g, x, weight, reduction)
     if pos_weight is None:
         return -g * x
@@ -104,7 +107,8 @@ binary_cross_entropy_with_logits = operator(
 
 # Negative log-likelihood is linear in x, and its gradient is linear in g: each is the adjoint of the other.
 
-def _to_classes(g: Any, x_shape: Shape, target: Any, weight: Any, reduction: str, ignore_index: int) -> Any:
+def _to_classes(g: Value, x_shape: Shape, target: Value, weight: Value | None, reduction: str,
+                ignore_index: int) -> Any:
     return nll_loss_backward(g, target, weight, x_shape, reduction, ignore_index)
 
 
@@ -120,16 +124,17 @@ soft_margin_loss = operator("soft_margin_loss", kernels.soft_margin_loss, tensor
     _share(g, x, reduction) * (-y * sigmoid(-y * x))))
 
 
-def _in_rows(x: Any) -> Any:
+def _in_rows(x: Value) -> Any:
     return x if x.ndim == 2 else np.reshape(x, (1, -1))
 
 
-def _of_rows(g: Any, count: int, reduction: str) -> Any:
+def _of_rows(g: Value, count: int, reduction: str) -> Any:
     """The cotangent of each row, as a column. The rows of a reduced loss share one cotangent."""
     return np.reshape(g / count if reduction == "mean" else g, (-1, 1))
 
 
-def _multi_margin(g: Any, x: Any, target: Any, weight: Any, p: int, margin: float, reduction: str) -> Any:
+def _multi_margin(g: Value, x: Value, target: Value, weight: Value | None, p: int, margin: float,
+                  reduction: str) -> Any:
     """The target's gradient is minus the sum of those of the other classes. A margin that is just kept gives 0."""
     rows, classes = _in_rows(x), np.reshape(target, (-1, 1))
     own = gather(rows, classes, 1)
@@ -145,7 +150,7 @@ def _multi_margin(g: Any, x: Any, target: Any, weight: Any, p: int, margin: floa
 multi_margin_loss = operator("multi_margin_loss", kernels.multi_margin_loss, tensors=3, x=_multi_margin)
 
 
-def _multilabel_margin(g: Any, x: Any, classes: Any, between: Any, reduction: str) -> Any:
+def _multilabel_margin(g: Value, x: Value, classes: Value, between: Value, reduction: str) -> Any:
     rows = _in_rows(x)
     own = gather(rows, classes, 1)
     over = 1.0 - np.expand_dims(own, 2) + np.expand_dims(rows, 1)

@@ -7,7 +7,8 @@ Layer normalization has a kernel that computes all three gradients of arrays in 
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,14 +17,18 @@ from ...kernels.networks import normalization as kernels, standardizing
 from ..framework import Op, composed, linear, operator
 from ..reductions import mean_dim, sum_dim
 
+if TYPE_CHECKING:
+    from ..values import Value
 
-def _adjoint(v: Any, x: Any, weight: Any, mean: Any, rstd: Any, axes: tuple[int, ...], eps: float) -> Any:
+
+def _adjoint(v: Value, x: Value, weight: Value | None, mean: Value, rstd: Value, axes: tuple[int, ...],
+             eps: float) -> Any:
     """The derivative by g. The Jacobian of standardizing is symmetric, so this is the same operator."""
     g = standardize_backward(v, x, None, mean, rstd, axes, eps)
     return g if weight is None else g * weight
 
 
-def _adjoint_by_x(v: Any, g: Any, x: Any, weight: Any, axes: tuple[int, ...], eps: float) -> Any:
+def _adjoint_by_x(v: Value, g: Value, x: Value, weight: Value | None, axes: tuple[int, ...], eps: float) -> Any:
     """The derivative by x, from the mean products of three centered arrays: v, the weighted g, the standardized x."""
     off, v = _centered(x, axes), _centered(v, axes)
     g = _centered(g if weight is None else g * weight, axes)
@@ -33,11 +38,11 @@ def _adjoint_by_x(v: Any, g: Any, x: Any, weight: Any, axes: tuple[int, ...], ep
     return -(rstd * rstd) * ((_mean(v * g, axes) - 3.0 * by_v * by_g) * off + by_g * v + by_v * g)
 
 
-def _mean(x: Any, axes: tuple[int, ...]) -> Any:
+def _mean(x: Value, axes: tuple[int, ...]) -> Any:
     return mean_dim(x, axes, True, None)
 
 
-def _centered(x: Any, axes: tuple[int, ...]) -> Any:
+def _centered(x: Value, axes: tuple[int, ...]) -> Any:
     return x - _mean(x, axes)
 
 
@@ -56,12 +61,12 @@ standardized_sum = operator(
 
 # Layer normalization
 
-def _last(x: Any, rank: int) -> Any:
+def _last(x: Value, rank: int) -> Any:
     return tuple(range(x.ndim - rank, x.ndim))
 
 
-def _layer_gradients(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, rank: int, eps: float,
-                     wanted: Any) -> tuple[Any, ...]:
+def _layer_gradients(g: Value, x: Value, weight: Value, mean: Value, rstd: Value, rank: int, eps: float,
+                     wanted: Sequence[bool]) -> tuple[Any, ...]:
     """The composition for `layer_norm_backward`."""
     by_x = standardize_backward(g, x, weight, mean, rstd, _last(x, rank), eps) if wanted[0] else None
     by_weight = None
@@ -81,33 +86,33 @@ layer_norm = operator(
 
 # Group normalization
 
-def _in_groups(x: Any, shape: Shape, groups: int) -> Any:
+def _in_groups(x: Value, shape: Shape, groups: int) -> Any:
     return np.reshape(x, (shape[0], groups, shape[1] // groups, -1 if 0 not in shape else 0))
 
 
-def _for_groups(stat: Any) -> Any:
+def _for_groups(stat: Value) -> Any:
     return np.reshape(stat, (*stat.shape, 1, 1))
 
 
-def _group_x(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, groups: int, eps: float) -> Any:
+def _group_x(g: Value, x: Value, weight: Value | None, mean: Value, rstd: Value, groups: int, eps: float) -> Any:
     parts = [_in_groups(a, x.shape, groups) for a in (g, x)]
     if weight is not None:
         weight = np.reshape(weight, (1, groups, x.shape[1] // groups, 1))
     return np.reshape(standardize_backward(*parts, weight, _for_groups(mean), _for_groups(rstd), (2, 3), eps), x.shape)
 
 
-def _group_weight(g: Any, x: Any, weight_shape: Shape, mean: Any, rstd: Any, groups: int, eps: float) -> Any:
+def _group_weight(g: Value, x: Value, weight_shape: Shape, mean: Value, rstd: Value, groups: int, eps: float) -> Any:
     parts = [_in_groups(a, x.shape, groups) for a in (g, x)]
     total = standardized_sum(*parts, _for_groups(mean), _for_groups(rstd), (0, 3), (2, 3), eps)
     return np.reshape(total, weight_shape)
 
 
-def _by_channel(g: Any) -> Any:
+def _by_channel(g: Value) -> Any:
     """The axes that a sum for each channel runs over."""
     return (0, *range(2, g.ndim))
 
 
-def _channel_sum(g: Any) -> Any:
+def _channel_sum(g: Value) -> Any:
     return sum_dim(g, _by_channel(g), False, None)
 
 
@@ -118,16 +123,16 @@ group_norm = operator("group_norm", kernels.group_norm, tensors=3, node="NativeG
 
 # Batch normalization, with the moments of the batch and with given moments
 
-def _for_channels(stat: Any, x: Any) -> Any:
+def _for_channels(stat: Value, x: Value) -> Any:
     return np.reshape(stat, (1, -1, *[1 for _ in range(x.ndim - 2)]))
 
 
-def _batch_x(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, eps: float) -> Any:
+def _batch_x(g: Value, x: Value, weight: Value | None, mean: Value, rstd: Value, eps: float) -> Any:
     weight = None if weight is None else _for_channels(weight, x)
     return standardize_backward(g, x, weight, _for_channels(mean, x), _for_channels(rstd, x), _by_channel(x), eps)
 
 
-def _batch_weight(g: Any, x: Any, weight_shape: Shape, mean: Any, rstd: Any, eps: float) -> Any:
+def _batch_weight(g: Value, x: Value, weight_shape: Shape, mean: Value, rstd: Value, eps: float) -> Any:
     axes = _by_channel(x)
     return np.reshape(standardized_sum(g, x, _for_channels(mean, x), _for_channels(rstd, x), axes, axes, eps),
                       weight_shape)
@@ -138,7 +143,7 @@ batch_norm = operator("batch_norm", kernels.batch_norm, tensors=3, node="NativeB
                       x=_batch_x, weight=_batch_weight, bias=_channel_sum)
 
 
-def _by_x(g: Any, weight: Any, running_var: Any, eps: float) -> Any:
+def _by_x(g: Value, weight: Value | None, running_var: Value, eps: float) -> Any:
     rstd = 1.0 / np.sqrt(running_var + eps)
     return g * _for_channels(rstd if weight is None else rstd * weight, g)
 

@@ -6,12 +6,12 @@ calls a kernel. For tensors the rule is a composition of other operators, step b
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...foundations.dtypes import Shape
+from ...foundations.dtypes import Array, Shape
 from ...kernels.networks import gru as gru_kernels, lstm as lstm_kernels, recurrent as rnn_kernels, sequences
 from ...kernels.networks.sequences import present
 from ..choosing import choose
@@ -23,12 +23,15 @@ from ..reductions import sum_dim
 from ..shape import transpose
 from .activations import relu, sigmoid
 
+if TYPE_CHECKING:
+    from ..values import Value
+
 # PyTorch writes the padded rows group by group, into a view each time.
 pad_packed: Op = operator("pad_packed_sequence", sequences.padded, node="CopySlices", tensors=1,
                           rows=lambda g, sizes: pack_padded(g, sizes, False))
 
 
-def _padded(g: Any, x_shape: Shape, sizes: Shape, batch_first: bool) -> Any:
+def _padded(g: Value, x_shape: Shape, sizes: Shape, batch_first: bool) -> Any:
     padded = pad_packed(g, sizes, x_shape[1 if batch_first else 0], 0)
     return transpose(padded, 0, 1) if batch_first else padded
 
@@ -41,7 +44,7 @@ gates_apart: Op = linear("unsafe_split", sequences.gates_apart, outputs="*", ten
 
 # The vocabulary of the compositions
 
-def _start(x: Any, sizes: Shape | None, reverse: bool) -> tuple[Any, Any, Any]:
+def _start(x: Value, sizes: Shape | None, reverse: bool) -> tuple[Any, Any, Any]:
     """The input as (steps, batch, features), the steps in the order of the layer, and who is present at each step.
 
     There are no masks of those present if all sequences are present at all steps.
@@ -53,28 +56,28 @@ def _start(x: Any, sizes: Shape | None, reverse: bool) -> tuple[Any, Any, Any]:
     return x, order[::-1] if reverse else order, masks
 
 
-def _kept(masks: Any, step: Any, new: Any, old: Any) -> Any:
+def _kept(masks: Array | None, step: int, new: Value, old: Value | float) -> Any:
     """The new value for the sequences that are present, and the old one for the others."""
     return new if masks is None else choose(masks[step], new, old)
 
 
-def _products(x: Any, w_ih: Any, b_ih: Any) -> Any:
+def _products(x: Value, w_ih: Value, b_ih: Value | None) -> Any:
     """The products of the inputs of all steps with the input weight."""
     return _plus(np.matmul(x, transpose(w_ih, 0, 1)), b_ih)
 
 
-def _arriving(g: Any, sizes: Shape | None) -> Any:
+def _arriving(g: Value | None, sizes: Shape | None) -> Any:
     """The gradient of the outputs, with a step in each row."""
     return g if g is None or sizes is None else pad_packed(g, sizes, len(sizes), 0)
 
 
-def _in_rows(parts: Any, reverse: bool) -> Any:
+def _in_rows(parts: Sequence[Value], reverse: bool) -> Any:
     """Values for the steps in the order of the layer as one array, in the order of time."""
     return stack(parts[::-1] if reverse else parts, 0)
 
 
-def _gradients(slopes: Any, by_state: Any, states: Any, x: Any, w_ih: Any, bias: Any, sizes: Shape | None,
-               reverse: bool) -> tuple[Any, ...]:
+def _gradients(slopes: Any, by_state: Any, states: Sequence[Value], x: Value, w_ih: Value, bias: Value | None,
+               sizes: Shape | None, reverse: bool) -> tuple[Any, ...]:
     """The gradients of the input, the weights and the biases, from those of the products at each step.
 
     `slopes` are those of the products of the input, and `by_state` those of the products of the state, which a walk
@@ -88,41 +91,43 @@ def _gradients(slopes: Any, by_state: Any, states: Any, x: Any, w_ih: Any, bias:
     return by_x, _outer(slopes, x), _outer(by_state, _in_rows(states, reverse)), *biases
 
 
-def _over_rows(x: Any) -> Any:
+def _over_rows(x: Value) -> Any:
     return sum_dim(x, (0, 1), False, None)
 
 
-def _outer(slopes: Any, x: Any) -> Any:
+def _outer(slopes: Value, x: Value) -> Any:
     """The sum of the outer products of all rows."""
     return np.matmul(transpose(np.reshape(slopes, (-1, slopes.shape[2])), 0, 1), np.reshape(x, (-1, x.shape[2])))
 
 
-def _gates(x: Any, count: int) -> list[Any]:
+def _gates(x: Value, count: int) -> list[Any]:
     """The parts of the last dimension."""
     size = x.shape[-1] // count
     return [slice_(x, x.ndim - 1, i * size, (i + 1) * size, 1) for i in range(count)]
 
 
-def _conjugates(*values: Any) -> list[Any]:
+def _conjugates(*values: Value | None) -> list[Any]:
     """The conjugates of what a gradient is computed from. Of what is real or absent, the value itself."""
     return [value if value is None else conjugate(value) for value in values]
 
 
-def _plus(x: Any, y: Any) -> Any:
+def _plus(x: Value, y: Value | None) -> Any:
     return y if x is None else x if y is None else x + y
 
 
-def _through(x: Any, weight: Any, bias: Any) -> Any:
+def _through(x: Value, weight: Value, bias: Value | None) -> Any:
     return _plus(np.matmul(x, transpose(weight, 0, 1)), bias)
 
 
 # Plain recurrent layers
 
-def _rnn_gradients(activation: Any, slope: Any) -> Callable[..., tuple[Any, ...]]:
+def _rnn_gradients(activation: Callable[[Value], Value],
+                   slope: Callable[[Value], Value]) -> Callable[..., tuple[Any, ...]]:
     """The composition for a layer with this activation. `slope` is the derivative of the activation by its result."""
 
-    def gradients(g_out: Any, g_h: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h: Any, states: Any,
-                  sizes: Shape | None, reverse: bool, wanted: Any) -> tuple[Any, ...]:
+    def gradients(g_out: Value | None, g_h: Value | None, x: Value, w_ih: Value, w_hh: Value, b_ih: Value | None,
+                  b_hh: Value | None, h: Value, states: Value, sizes: Shape | None, reverse: bool,
+                  wanted: Sequence[bool]) -> tuple[Any, ...]:
         x, order, masks = _start(x, sizes, reverse)
         products, before, after = _products(x, w_ih, b_ih), [], []
         for step in order:
@@ -143,8 +148,8 @@ def _rnn_gradients(activation: Any, slope: Any) -> Callable[..., tuple[Any, ...]
 def _rnn(backward: Op) -> Callable[..., Any]:
     """The joint rule of a layer."""
 
-    def rule(g: Any, wanted: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h: Any, states: Any,
-             sizes: Shape | None, reverse: bool) -> Any:
+    def rule(g: Sequence[Value | None], wanted: Sequence[bool], x: Value, w_ih: Value, w_hh: Value, b_ih: Value | None,
+             b_hh: Value | None, h: Value, states: Value, sizes: Shape | None, reverse: bool) -> Any:
         return backward(*g[:2], *_conjugates(x, w_ih, w_hh, b_ih, b_hh, h, states), sizes, reverse, wanted)
 
     return rule
@@ -164,8 +169,9 @@ rnn_relu_layer = operator("rnn_relu_layer", rnn_kernels.rnn_relu_layer, tensors=
 
 # GRU
 
-def _gru_gradients(g_out: Any, g_h: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h: Any, gates: Any,
-                   factors: Any, sizes: Shape | None, reverse: bool, wanted: Any) -> tuple[Any, ...]:
+def _gru_gradients(g_out: Value | None, g_h: Value | None, x: Value, w_ih: Value, w_hh: Value, b_ih: Value | None,
+                   b_hh: Value | None, h: Value, gates: Value, factors: Value, sizes: Shape | None, reverse: bool,
+                   wanted: Sequence[bool]) -> tuple[Any, ...]:
     x, order, masks = _start(x, sizes, reverse)
     inputs, before, made = _products(x, w_ih, b_ih), [], []
     for step in order:
@@ -189,8 +195,8 @@ def _gru_gradients(g_out: Any, g_h: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any
     return *_gradients(by_input, by_state, before, x, w_ih, b_ih, sizes, reverse), g
 
 
-def _gru(g: Any, wanted: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h: Any, gates: Any, factors: Any,
-         sizes: Shape | None, reverse: bool) -> Any:
+def _gru(g: Sequence[Value | None], wanted: Sequence[bool], x: Value, w_ih: Value, w_hh: Value, b_ih: Value | None,
+         b_hh: Value | None, h: Value, gates: Value, factors: Value, sizes: Shape | None, reverse: bool) -> Any:
     saved = _conjugates(x, w_ih, w_hh, b_ih, b_hh, h, gates, factors)
     return gru_layer_backward(*g[:2], *saved, sizes, reverse, wanted)
 
@@ -202,7 +208,8 @@ gru_layer = operator("gru_layer", gru_kernels.gru_layer, tensors=6, node="GruBac
 
 # LSTM
 
-def _lstm_steps(order: Any, masks: Any, products: Any, w_hh: Any, b_hh: Any, h: Any, c: Any, w_hr: Any) -> list[Any]:
+def _lstm_steps(order: Sequence[int], masks: Array | None, products: Value, w_hh: Value, b_hh: Value | None, h: Value,
+                c: Value, w_hr: Value | None) -> list[Any]:
     """What each step computes: the states and cells before it, the gates, the squashed cell, the state of all cells."""
     steps = []
     for step in order:
@@ -217,9 +224,10 @@ def _lstm_steps(order: Any, masks: Any, products: Any, w_hh: Any, b_hh: Any, h: 
     return steps
 
 
-def _lstm_gradients(g_out: Any, g_h: Any, g_c: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h: Any, c: Any,
-                    w_hr: Any, gates: Any, factors: Any, terms: Any, sizes: Shape | None, reverse: bool,
-                    wanted: Any) -> tuple[Any, ...]:
+def _lstm_gradients(g_out: Value | None, g_h: Value | None, g_c: Value | None, x: Value, w_ih: Value, w_hh: Value,
+                    b_ih: Value | None, b_hh: Value | None, h: Value, c: Value, w_hr: Value | None, gates: Value,
+                    factors: Value, terms: Value, sizes: Shape | None, reverse: bool,
+                    wanted: Sequence[bool]) -> tuple[Any, ...]:
     x, order, masks = _start(x, sizes, reverse)
     steps = _lstm_steps(order, masks, _products(x, w_ih, b_ih), w_hh, b_hh, h, c, w_hr)
     arriving, slopes, by_projected = _arriving(g_out, sizes), [], []
@@ -243,14 +251,16 @@ def _lstm_gradients(g_out: Any, g_h: Any, g_c: Any, x: Any, w_ih: Any, w_hh: Any
     return *found, g_h, g_c, _outer(_in_rows(by_projected[::-1], reverse), raw)
 
 
-def _lstm(g: Any, wanted: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h: Any, c: Any, gates: Any,
-          factors: Any, terms: Any, sizes: Shape | None, reverse: bool) -> Any:
+def _lstm(g: Sequence[Value | None], wanted: Sequence[bool], x: Value, w_ih: Value, w_hh: Value, b_ih: Value | None,
+          b_hh: Value | None, h: Value, c: Value, gates: Value, factors: Value, terms: Value, sizes: Shape | None,
+          reverse: bool) -> Any:
     saved = _conjugates(x, w_ih, w_hh, b_ih, b_hh, h, c, None, gates, factors, terms)
     return lstm_layer_backward(*g[:3], *saved, sizes, reverse, wanted)
 
 
-def _projected_lstm(g: Any, wanted: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h: Any, c: Any, w_hr: Any,
-                    gates: Any, factors: Any, terms: Any, sizes: Shape | None, reverse: bool) -> Any:
+def _projected_lstm(g: Sequence[Value | None], wanted: Sequence[bool], x: Value, w_ih: Value, w_hh: Value,
+                    b_ih: Value | None, b_hh: Value | None, h: Value, c: Value, w_hr: Value, gates: Value,
+                    factors: Value, terms: Value, sizes: Shape | None, reverse: bool) -> Any:
     saved = _conjugates(x, w_ih, w_hh, b_ih, b_hh, h, c, w_hr, gates, factors, terms)
     return lstm_layer_backward(*g[:3], *saved, sizes, reverse, wanted)
 

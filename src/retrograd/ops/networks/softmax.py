@@ -4,7 +4,7 @@ linear in the cotangent, and computed from the result.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,8 +12,11 @@ from ...kernels.networks import softmax as kernels
 from ..framework import Op, operator
 from ..reductions import spread, sum_dim
 
+if TYPE_CHECKING:
+    from ..values import Value
 
-def _sum(x: Any, dim: int) -> Any:
+
+def _sum(x: Value, dim: int) -> Any:
     """The sum along `dim`, which stays as a dimension of size 1. A 0-d array has no axis, so it is its own sum."""
     return sum_dim(x, (dim,), True, None) if x.ndim else x
 

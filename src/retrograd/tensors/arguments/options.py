@@ -6,7 +6,7 @@ Usual values pass with a comparison or two. Wrong values get PyTorch's message.
 from __future__ import annotations
 
 from operator import index
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from .dims import not_a_tensor
 
 # Python's own types that PyTorch accepts as element types.
 _BUILTIN: dict[Any, Any] = {float: F64, int: I64, bool: BOOL_, complex: C128}
+
+
+_K = TypeVar("_K", bound="_Named")
 
 
 class _Named(Fixed):
@@ -78,7 +81,7 @@ class qscheme(_Named, metaclass=Listed):
     __slots__ = ()
 
 
-def _listed(kind: Any, *names: str) -> Any:
+def _listed(kind: type[_K], *names: str) -> list[_K]:
     """All the objects of a type, by their names."""
     return [type.__call__(kind, name) for name in names]
 

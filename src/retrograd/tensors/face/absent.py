@@ -6,9 +6,12 @@ slow. A descriptor costs nothing until it is read.
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from ...foundations.names import instead
+
+if TYPE_CHECKING:
+    from ..state.base import TensorBase
 
 
 class Absent:
@@ -19,7 +22,7 @@ class Absent:
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, tensor: Any, kind: type) -> NoReturn:
+    def __get__(self, tensor: TensorBase | None, kind: type) -> NoReturn:
         owner = f"type object {kind.__name__!r}" if tensor is None else f"{kind.__name__!r} object"
         # `obj` is given and `name` is not, so that Python does not append its own suggestion.
         raise AttributeError(f"{owner} has no attribute {self.name!r}{instead('torch.Tensor', self.name)}",

@@ -99,7 +99,8 @@ class NumpyProtocol:
             return NotImplemented
         return _unusual(ufunc, method, inputs, options, targets)
 
-    def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    def __array_function__(self, function: Callable[..., Any], types: Any, args: tuple[Any, ...],
+                           kwargs: Mapping[str, Any]) -> Any:
         """Handle a call of any other NumPy function with a tensor. Raises TypeError if a gradient would be lost."""
         if len(types) > 1 and not all(issubclass(t, (TensorBase, np.ndarray)) for t in types):
             return NotImplemented

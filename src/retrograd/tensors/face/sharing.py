@@ -88,7 +88,7 @@ def share_memory_(self: TensorBase) -> TensorBase:
     return self
 
 
-def parts(tensor: Any) -> tuple[Any, ...]:
+def parts(tensor: TensorBase) -> tuple[Any, ...]:
     """What another process needs to make the tensor: its shared memory, or its elements, its dtype and its layout."""
     array = np.asarray(tensor._array)
     start = address(array) - address(owner_of(array)) if array.size else 0

@@ -321,7 +321,7 @@ def is_storage(obj: Any) -> bool:
 
 
 @public(method=True)
-def is_set_to(self: TensorBase, tensor: Any) -> bool:
+def is_set_to(self: TensorBase, tensor: TensorBase) -> bool:
     """Whether two tensors consist of the same elements of the same memory."""
     ours, theirs = self._array, array_of("is_set_to", tensor, "tensor")
     same_memory = address(owner_of(ours)) == address(owner_of(theirs))

@@ -24,7 +24,7 @@ def _removed(says: str) -> NoReturn:
 
 
 @public()
-def solve(input: Any, A: Any, *, out: Any = None) -> NoReturn:
+def solve(input: TensorBase, A: Any, *, out: Any = None) -> NoReturn:
     """Removed. Use `torch.linalg.solve`, whose arguments are in the other order."""
     _removed(" `torch.solve` is deprecated in favor of `torch.linalg.solve`. `torch.linalg.solve` has its arguments "
              "reversed and does not return the LU factorization.\n\nTo get the LU factorization see `torch.lu`, which "
@@ -33,7 +33,7 @@ def solve(input: Any, A: Any, *, out: Any = None) -> NoReturn:
 
 
 @public()
-def lstsq(input: Any, A: Any, *, out: Any = None) -> NoReturn:
+def lstsq(input: TensorBase, A: Any, *, out: Any = None) -> NoReturn:
     """Removed. Use `torch.linalg.lstsq`, whose arguments are in the other order."""
     _removed(" `torch.lstsq` is deprecated in favor of `torch.linalg.lstsq`.\n`torch.linalg.lstsq` has reversed "
              "arguments and does not return the QR decomposition in the returned tuple (although it returns other "
@@ -55,7 +55,7 @@ def eig(self: Any, eigenvectors: bool = False, *, e: Any = None, v: Any = None) 
 
 
 @public()
-def symeig(input: Any, eigenvectors: bool = False, upper: bool = True, *, out: Any = None) -> NoReturn:
+def symeig(input: TensorBase, eigenvectors: bool = False, upper: bool = True, *, out: Any = None) -> NoReturn:
     """Removed. Use `torch.linalg.eigh` or `torch.linalg.eigvalsh`, which read the lower triangle by default."""
     _removed(" The default behavior has changed from using the upper triangular portion of the matrix by default to "
              "using the lower triangular portion.\n\nL, _ = torch.symeig(A, upper=upper) should be replaced with:\n"
@@ -65,7 +65,7 @@ def symeig(input: Any, eigenvectors: bool = False, upper: bool = True, *, out: A
 
 
 @public()
-def matrix_rank(input: Any, tol: Any = None, symmetric: bool = False, *, out: Any = None) -> NoReturn:
+def matrix_rank(input: TensorBase, tol: Any = None, symmetric: bool = False, *, out: Any = None) -> NoReturn:
     """Removed. Use `torch.linalg.matrix_rank`, where the option `symmetric` is called `hermitian`."""
     _removed("\nPlease use the `torch.linalg.matrix_rank` function instead. The parameter 'symmetric' was renamed in "
              "`torch.linalg.matrix_rank()` to 'hermitian'.")
@@ -95,7 +95,7 @@ def resize(self: TensorBase, *sizes: Any) -> Any:
 
 
 @public(method=True)
-def resize_as(self: Any, tensor: Any) -> Any:
+def resize_as(self: Any, tensor: TensorBase) -> Any:
     """The same elements in the shape of another tensor, with a warning: use `reshape`."""
     warn("non-inplace resize_as is deprecated", UserWarning)
     return _other_shape(self, tuple(tensor.size()))

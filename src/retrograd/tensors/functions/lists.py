@@ -108,8 +108,8 @@ def _with_product(name: str, tensors: Sequence[Any], tensor1: Sequence[TensorBas
     return [((left, right), {"value": factor}) for left, right, factor in triples]
 
 
-def _with_end(name: str, tensors: Sequence[Any], tensors1: Sequence[TensorBase] | None = None, weight: Any = None, *,
-              weights: Any = None) -> Sequence[Call]:
+def _with_end(name: str, tensors: Sequence[Any], tensors1: Sequence[TensorBase] | None = None,
+              weight: TensorBase | None = None, *, weights: Any = None) -> Sequence[Call]:
     ends = _same_number(name, tensors, tensors1, 1)
     shares = _operands(name, tensors, weight if weights is None else weights, 2)
     return [(pair, {}) for pair in zip(ends, shares)]
@@ -195,7 +195,7 @@ def _foreach_pow(self: Any, exponent: Any) -> tuple[Any, ...]:
     return _powers(self, exponent)  # type: ignore[no-any-return]
 
 
-def _foreach_mm(self: Any, mat2: Any) -> tuple[Any, ...]:
+def _foreach_mm(self: Any, mat2: TensorBase) -> tuple[Any, ...]:
     """The products of the matrices of two lists."""
     others = _same_number("_foreach_mm", _some("_foreach_mm", self), mat2, 1)
     return tuple([x.mm(other) for x, other in zip(self, others)])

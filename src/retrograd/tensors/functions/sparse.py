@@ -189,7 +189,7 @@ def to_sparse_bsc(self: TensorBase, blocksize: Any, dense_dim: Any = None) -> Te
 
 
 @public(method=True)
-def sparse_mask(self: Any, mask: Any) -> TensorBase:
+def sparse_mask(self: Any, mask: TensorBase) -> TensorBase:
     """The elements of the tensor at the indices of the sparse tensor `mask`, as a sparse tensor."""
     return implementation("sparse_mask")(self, mask)  # type: ignore[no-any-return]
 
@@ -298,7 +298,7 @@ def sparse_resize_and_clear_(self: Any, size: Any, sparse_dim: int, dense_dim: i
 
 
 @public(method=True)
-def resize_as_sparse_(input: Any, the_template: Any) -> TensorBase:
+def resize_as_sparse_(input: TensorBase, the_template: Any) -> TensorBase:
     """Give a sparse tensor the size of another in place."""
     return implementation("resize_as_sparse_")(input, the_template)  # type: ignore[no-any-return]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from typing import Any
 
@@ -52,7 +52,7 @@ def is_meta(value: Any) -> bool:
     return type(array) is MetaArray
 
 
-def refuse_devices(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any],
+def refuse_devices(function: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any],
                    given: Sequence[TensorBase]) -> None:
     """Raises PyTorch's error if the function does not take tensors with and without memory together, as it was given.
 
@@ -89,11 +89,11 @@ def _writes(name: str) -> bool:
     return (name.endswith("_") and not name.endswith("__")) or name.startswith("__i")
 
 
-def _device(tensor: Any) -> str:
+def _device(tensor: TensorBase) -> str:
     return "meta" if is_meta(tensor) else "cpu"
 
 
-def _on(tensor: Any, other: Any) -> RuntimeError:
+def _on(tensor: TensorBase, other: Any) -> RuntimeError:
     """The error for a tensor that is not on the device of the other."""
     return noted(
         RuntimeError(f"Tensor on device {_device(tensor)} is not on the expected device {_device(other)}!"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...graph.node import AccumulateGrad, OtherNode
 from ...ops.framework import Op
@@ -17,6 +17,9 @@ from ...ops.tables import table
 from ...tensors.state.base import TensorBase
 from ..state.base import requires, with_edge
 from .cotangents import shared_zeros
+
+if TYPE_CHECKING:
+    from ...graph.engine import Pass
 
 # By the name of the operator, the inputs that its gradients depend on in PyTorch; after a colon, which of the gradients
 # do. Without a colon all of them do.
@@ -99,7 +102,7 @@ class Tied(OtherNode):
     def __init__(self, edges: Sequence[Any], g: TensorBase) -> None:
         super().__init__(tuple(edges), g._array.shape, g._array.dtype)
 
-    def apply(self, cotangents: list[Any], walk: Any) -> list[Any]:
+    def apply(self, cotangents: list[Any], walk: Pass) -> list[Any]:
         """Zeros for all."""
         return [shared_zeros(cotangents[0], edge, walk) for edge in self.edges]
 

@@ -138,7 +138,7 @@ def warn_of_cycle() -> None:
               "to None after use to break the cycle and avoid the leak.")
 
 
-def _check_all(hook: Any, before: tuple[Any, ...], after: Any) -> None:
+def _check_all(hook: Callable[..., Any], before: tuple[Any, ...], after: Any) -> None:
     """Check that a hook on a node returned a tuple like the tuple that it was given."""
     if not isinstance(after, tuple):
         raise noted(

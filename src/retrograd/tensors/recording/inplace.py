@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -55,6 +55,9 @@ from ..state.writable import may_share_memory, refuse_inference, refuse_overlap,
 from .cotangents import of_all_levels
 from .nodes import look_after_converted, new_node, saved_for
 from .operands import NUMBERS, common, explained, operand, scalar
+
+if TYPE_CHECKING:
+    from ...graph.engine import Pass
 
 _TYPE_KEPT = ("promote", "as given")    # the domains of operators that compute with integers without conversion
 _ONE_NUMBER = table("It writes one number everywhere, so it may write to a place several times",
@@ -253,7 +256,7 @@ def _write_unlocked(op: Op, target: Array, others: list[Any], options: Any, out:
         np.copyto(target, out, casting="unsafe")
 
 
-def check_overlaps(op: Op, target: Any, arrays: list[Any]) -> None:
+def check_overlaps(op: Op, target: Array, arrays: list[Any]) -> None:
     """Refuse an elementwise operator that would read memory that it also writes."""
     if op.kind in ("elementwise", "linear") and op not in _ONE_NUMBER and op.indices_at is None:
         for other in arrays[1:]:
@@ -365,7 +368,7 @@ class CopySlices(OtherNode):
         """The places of the base before the write, and of the other inputs of the written operation."""
         return None if self.inputs is None else (0, *[i for i in self.inputs if i])
 
-    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+    def apply(self, cotangents: list[Any], walk: Pass) -> Any:
         gradient = clone(cotangents[0], self.layout)
         part = self.replay(gradient)
         if type(part) is np.ndarray and not part.flags.writeable:

@@ -20,6 +20,7 @@ from ...foundations.dtypes import (
     I64,
     NARROW,
     RARE,
+    Array,
     category,
     default_floating,
     of_scalar,
@@ -82,7 +83,7 @@ def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
     return constant
 
 
-def is_number(array: Any) -> bool:
+def is_number(array: Array) -> bool:
     """Whether an array stands for a Python number.
 
     An element of an expanded tensor is read-only, too, but such an array does not own its memory.
@@ -171,7 +172,7 @@ def common(op: Op, operands: Sequence[Any]) -> list[Any]:
     return [a if a is None or a.dtype is dtype else convert(a, dtype) for a in arrays]
 
 
-def _quietly(array: Any, dtype: np.dtype[Any]) -> Any:
+def _quietly(array: Array, dtype: np.dtype[Any]) -> Any:
     """The array in another dtype. A number may be too large for the dtype."""
     return local.thread.run(copied, array, dtype)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from ..state.base import TensorBase, edge_of, moves, note_layout, plain, require
 from ..state.writable import refuse_inference, refuse_overlap, unlock, unlocked
 from .out_rules import CONSTANT, REFUSED, RESIZED, UNASKED, UNDERIVED, Rule
 from .resizing import reshape_memory
+
+if TYPE_CHECKING:
+    from ...graph.engine import Pass
 
 _RANDOM = frozenset(("rand", "randn", "randint", "randperm", "normal", "bernoulli", "multinomial"))
 _NOT_DRAWN_OVER = ("vmap: We do not support calling out variants of random operations inside of vmap. Please use "
@@ -246,7 +249,7 @@ class _Underived(OtherNode):
         super().__init__(edges, target._array.shape, target._array.dtype)
         self.function = function
 
-    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+    def apply(self, cotangents: list[Any], walk: Pass) -> Any:
         raise RuntimeError(f"derivative for aten::{self.function} is not implemented")
 
 

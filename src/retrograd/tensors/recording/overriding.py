@@ -117,7 +117,7 @@ def _name(function: Callable[..., Any]) -> str:
     return str(getattr(function, "__name__", function))
 
 
-def _refuse_foreign(function: Any, value: Any) -> None:
+def _refuse_foreign(function: Callable[..., Any], value: Any) -> None:
     """Raise TypeError for a tensor of PyTorch itself: it would pass the call back, without an end."""
     kind = type(value)
     if is_foreign(kind):
@@ -196,7 +196,7 @@ def mode_aside() -> Iterator[Any]:
         thread.modes = before
 
 
-def overridden(function: Any, found: list[Any], args: tuple[Any, ...], kwargs: Mapping[str, Any],
+def overridden(function: Callable[..., Any], found: list[Any], args: tuple[Any, ...], kwargs: Mapping[str, Any],
                refused: Callable[[Any, list[Any], Any], TypeError]) -> Any:
     """The result of a call of `function`, from the innermost mode or the first of `found` that handles it.
 
@@ -225,7 +225,8 @@ def answers(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
     return overloaded((*args, *kwargs.values())) if local.thread.enabled else []
 
 
-def handled(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, for_modes: bool = False) -> Any:
+def handled(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], *,
+            for_modes: bool = False) -> Any:
     """The result that a mode or an argument gives to a call of `function`; UNHANDLED if none of them handles calls.
 
     The result for sparse tensors counts as given by them. If the call is `for_modes`, only modes handle it. Raises
@@ -240,7 +241,7 @@ def handled(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, 
     return overridden(function, found, args, kwargs, DISPATCH.refused)
 
 
-def answered(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+def answered(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """The result that an argument gives to a call of `function`; UNHANDLED if none handles calls."""
     found = answers(args, kwargs)
     return overridden(function, found, args, kwargs, DISPATCH.refused) if found else UNHANDLED

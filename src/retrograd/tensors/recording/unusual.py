@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..arguments.schemas import SignatureOfSchema
 from ..state.dispatch import DISPATCH
 from .overriding import handled
+
+if TYPE_CHECKING:
+    from ..state.base import TensorBase
 
 ABSENT: Any = object()                  # stands for an argument that a call does not have
 
@@ -16,11 +19,11 @@ def signature(schemas: tuple[str, ...], arity: int) -> SignatureOfSchema:
     return SignatureOfSchema(schemas, _of_one if arity == 1 else _of_two, False)
 
 
-def _of_one(input: Any, *, out: Any = None) -> Any:
+def _of_one(input: TensorBase, *, out: Any = None) -> Any:
     """How a function of one tensor is called."""
 
 
-def _of_two(input: Any, other: Any, *, out: Any = None) -> Any:
+def _of_two(input: TensorBase, other: Any, *, out: Any = None) -> Any:
     """How a function of two tensors is called."""
 
 

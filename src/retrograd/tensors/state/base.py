@@ -37,6 +37,9 @@ from .refusals import (
 from .replays import ByStrides, Chain
 from .writable import unlocked
 
+if TYPE_CHECKING:
+    from ...graph.engine import Pass
+
 _new, _weak = object.__new__, weakref.ref
 
 
@@ -196,7 +199,7 @@ def refuse_tangents(name: str, tensors: Iterable[Any], remedy: str) -> None:
                                 "can prioritize its implementation."), "forward-mode#set-of-dual", instead=remedy)
 
 
-def constant(array: Any) -> Any:
+def constant(array: Array) -> Any:
     """The same memory without tangents, at any level."""
     for level in local.thread.levels:
         array = level.constant(array)
@@ -315,7 +318,7 @@ class StridedView(OtherNode):
         self.base_shape, self.base_dtype, self.replay = base._array.shape, base._array.dtype, replay
         self.layout = layout_of(base._array)
 
-    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+    def apply(self, cotangents: list[Any], walk: Pass) -> Any:
         shape = self.base_shape
         if not math.prod(self.shape):
             return [walk.zeros(cotangents[0], shape, self.base_dtype)]
@@ -351,7 +354,7 @@ def plain(array: Array) -> Any:
     return tensor
 
 
-def over(kind: type[Any], array: Any) -> Any:
+def over(kind: type[Any], array: Array) -> Any:
     """A tensor of a class over an array, with no history and no hooks."""
     tensor = object.__new__(kind)
     tensor._array = array

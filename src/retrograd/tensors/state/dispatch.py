@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...foundations.modes import local
+
+if TYPE_CHECKING:
+    from .base import TensorBase
 
 # A handler of calls. It is called with the function and its arguments, and returns UNHANDLED for a call that it leaves.
 Handler = Callable[[Any, tuple[Any, ...], Mapping[str, Any]], Any]
@@ -66,7 +69,7 @@ class Dispatch:
         """Ask a handler, and the handlers added before it if it returns UNHANDLED."""
         before = self.fallback
 
-        def asked(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        def asked(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
             answer = handler(function, args, kwargs)
             return answer if answer is not UNHANDLED or before is None else before(function, args, kwargs)
 
@@ -82,7 +85,7 @@ DISPATCH = Dispatch()
 
 # Wrappers of tensors
 
-def is_wrapper(tensor: Any) -> bool:
+def is_wrapper(tensor: TensorBase) -> bool:
     """Whether a tensor wraps other tensors, with which its class computes."""
     return type(tensor._array) is not np.ndarray and hasattr(tensor._array, "shown")
 
@@ -94,7 +97,7 @@ def handlers_see(*tensors: Any) -> bool:
     return not thread.levels and (entered or any([is_wrapper(each) for each in tensors]))
 
 
-def shown(tensor: Any) -> Any:
+def shown(tensor: TensorBase) -> Any:
     """The tensor that programs see for a new tensor: over the array of a wrapper, one of the class of the wrapper."""
     show = None if type(tensor._array) is np.ndarray else getattr(tensor._array, "shown", None)
     return tensor if show is None else show(tensor)

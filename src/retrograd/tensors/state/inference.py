@@ -9,7 +9,7 @@ from __future__ import annotations
 import weakref
 from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...graph.node import OpNode
 from ...graph.packed import Converted, Indices
+
+if TYPE_CHECKING:
+    from ...graph.node import Node
 
 # The node that saves an operand is among so many nodes that a call records first.
 _NODES = 4
@@ -62,7 +65,7 @@ class _SavingWatch:
         self.left = _NODES
         self.arrays: deque[weakref.ref[Any]] = deque(maxlen=16)
 
-    def __call__(self, node: Any, results: Any, operands: Any) -> None:
+    def __call__(self, node: Node, results: Any, operands: Any) -> None:
         self.left -= 1
         try:
             refuse_saved(node, [array for reference in self.arrays if (array := reference()) is not None])

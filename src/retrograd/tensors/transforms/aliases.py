@@ -6,8 +6,9 @@ of the tensor, and a write to the samples is a write to the tensor. This module 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ...foundations.dtypes import Array
 from ...kernels.layout import owner_of
 from ..recording.inplace import take_history
 from ..state.base import edge_of, make_view
@@ -18,8 +19,11 @@ from .batching import BatchLevel, Entered
 from .crossing import enter_batch, leave_batch
 from .levels import in_effect, inner, others
 
+if TYPE_CHECKING:
+    from ..state.base import TensorBase
 
-def entering(level: BatchLevel, tensor: Any, dim: int) -> Any:
+
+def entering(level: BatchLevel, tensor: TensorBase, dim: int) -> Any:
     """`enter_batch`. The level remembers the tensor while the function runs."""
     samples = enter_batch(level, tensor, dim)
     level.entered.append(Entered(samples, samples._edge, tensor, dim))
@@ -62,7 +66,7 @@ def _left(level: BatchLevel, result: Any, dim: int) -> Any:
         return leave_batch(level, result, dim)
 
 
-def _same_memory(array: Any, other: Any) -> bool:
+def _same_memory(array: Array, other: Any) -> bool:
     if not (is_array(array) and is_array(other)):
         return False
     return owner_of(parts(inner(array))[0]) is owner_of(parts(inner(other))[0])

@@ -9,8 +9,9 @@ results are stacked.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ...foundations.dtypes import Array
 from ...foundations.modes import local
 from ...kernels.elementwise.arithmetic import overwrite
 from ...ops.basic import clone, copy, look
@@ -34,6 +35,9 @@ from .refusals import unwritable
 from .rules import by_composition
 from .views import viewed
 
+if TYPE_CHECKING:
+    from ..state.base import TensorBase
+
 WHOLE = table("Though it has no derivative, it is not computed element by element",
               dict.fromkeys((isin, permutation), True))
 # The view that each operator copies.
@@ -45,7 +49,7 @@ class Entered:
 
     __slots__ = ("dim", "edge", "samples", "tensor")
 
-    def __init__(self, samples: Any, edge: Any, tensor: Any, dim: int) -> None:
+    def __init__(self, samples: Any, edge: Any, tensor: TensorBase, dim: int) -> None:
         self.samples, self.edge, self.tensor, self.dim = samples, edge, tensor, dim
 
 
@@ -69,7 +73,7 @@ class BatchLevel(Level):
         """Forget what the function was given, which nodes would keep alive with the level."""
         self.entered = []
 
-    def holds(self, array: Any) -> bool:
+    def holds(self, array: Array) -> bool:
         """Whether an array has an axis of this level."""
         return is_batched(array, self)
 

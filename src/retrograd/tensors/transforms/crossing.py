@@ -149,7 +149,7 @@ def given_tangent(level: ForwardLevel, dual: Any) -> Any:
     return None if shadow is None or owner_of(physical) is not physical else shadow.given
 
 
-def primal_part(level: ForwardLevel, tensor: Any) -> Any:
+def primal_part(level: ForwardLevel, tensor: TensorBase) -> Any:
     """A tensor without its tangent at the level."""
     array = inner(tensor._array)
     if level.shadows.tangent(array) is None:
@@ -161,7 +161,7 @@ def primal_part(level: ForwardLevel, tensor: Any) -> Any:
     return _made(PrimalPart, level, outer(array), tensor, name="Identity")
 
 
-def tangent_part(level: ForwardLevel, tensor: Any) -> Any:
+def tangent_part(level: ForwardLevel, tensor: TensorBase) -> Any:
     """The tangent of a tensor at the level, zeros if it is zero."""
     array = inner(tensor._array)
     with in_effect(others(level)), inside():
@@ -172,7 +172,7 @@ def tangent_part(level: ForwardLevel, tensor: Any) -> Any:
     return _made(ZeroTangent if tangent is None else TangentPart, level, outer(found), tensor)
 
 
-def _zeros(tensor: Any, *samples: int) -> Any:
+def _zeros(tensor: TensorBase, *samples: int) -> Any:
     """Zeros like a tensor; for so many samples, if their number is given."""
     array = tensor._array
     return plain(full_beside(array, (*samples, *array.shape), array.dtype, 0))

@@ -8,7 +8,7 @@ the results: None for zero, NotImplemented if the gradient is to be transposed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from ...ops.tables import Table, table
 from .matrices import MATRICES, Formula
 from .rules import by_rule, option, pulled, slope
 
+if TYPE_CHECKING:
+    from ...ops.values import Value
+
 
 def _symmetric(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
     """The Jacobian is symmetric, so the rule of the gradient takes the tangent as well."""
@@ -48,11 +51,11 @@ def _padded(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) ->
 # Reductions: each element of the result depends on its own part of x, so the slopes say all
 
 
-def _product(slope: Any, t: Any) -> Any:
+def _product(slope: Any, t: Value) -> Any:
     return slope * t
 
 
-def _real_product(slope: Any, t: Any) -> Any:
+def _real_product(slope: Any, t: Value) -> Any:
     return np.real(np.conj(slope) * t)
 
 
@@ -98,7 +101,7 @@ def _selected(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) 
     if not x.ndim:
         return tangents[0], None
 
-    def select(t: Any, places: Any) -> Any:
+    def select(t: Value, places: Any) -> Any:
         if places.ndim == t.ndim:
             return gather(t, places, dim)
         return np.reshape(gather(t, np.expand_dims(places, dim % t.ndim), dim), places.shape)
@@ -113,7 +116,7 @@ def _pooled(dims: int) -> Formula:
         if 0 in out[0].shape:
             return NotImplemented
 
-        def select(t: Any, places: Any) -> Any:
+        def select(t: Value, places: Any) -> Any:
             lead = t.shape[:-dims]
             chosen = gather(np.reshape(t, (*lead, -1)), np.reshape(places, (*lead, -1)), len(lead))
             return np.reshape(chosen, places.shape)
@@ -131,7 +134,7 @@ def _log_softmax(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: An
     return by_rule(lambda t, y: t - np.sum(np.exp(y) * t, axis=dim, keepdims=True), tangents[0], out)
 
 
-def _normalized(x: Any, weight: Any, mean: Any, rstd: Any, by_x: Any, by_weight: Any, by_bias: Any,
+def _normalized(x: Any, weight: Value | None, mean: Any, rstd: Any, by_x: Any, by_weight: Any, by_bias: Any,
                 axes: tuple[int, ...], eps: float) -> Any:
     """The tangent of the standardized x times the weight, plus the bias. The Jacobian of standardizing is symmetric."""
     total: Any = 0.0 if by_bias is None else by_bias
@@ -160,7 +163,7 @@ def _group_norm(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any
     count, channels = x.shape[:2]
     shape = (count, groups, channels // groups, x.size // (count * channels))
 
-    def tangent(x: Any, weight: Any, mean: Any, rstd: Any, by_x: Any, by_weight: Any, by_bias: Any) -> Any:
+    def tangent(x: Any, weight: Value, mean: Any, rstd: Any, by_x: Any, by_weight: Any, by_bias: Any) -> Any:
         x, by_x = _shaped(shape, x, by_x)
         weight, by_weight, by_bias = _shaped((1, *shape[1:3], 1), weight, by_weight, by_bias)
         mean, rstd = _shaped((*shape[:2], 1, 1), mean, rstd)

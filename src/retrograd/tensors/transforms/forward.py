@@ -12,11 +12,11 @@ from __future__ import annotations
 import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...foundations.dtypes import DIFFERENTIABLE, F32
+from ...foundations.dtypes import DIFFERENTIABLE, F32, Array
 from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...kernels.layout import owner_of
@@ -36,6 +36,9 @@ from .pieces import pieces
 from .products import PRODUCTS
 from .rules import arrays_of, by_composition, by_elements, by_rule, saved
 from .shadows import Shadows, apart, put_over
+
+if TYPE_CHECKING:
+    from ...ops.values import Value
 
 # So many writes of a level are known: those of one write of a program where levels are nested four deep.
 _WRITES = 16
@@ -94,7 +97,7 @@ class ForwardLevel(Level):
         array = inner(array)                               # which may get a tangent later, if it has none
         return outer(apart(array) if type(array) in (np.ndarray, Batched) else array)
 
-    def carry(self, array: Any, former: Any) -> None:
+    def carry(self, array: Array, former: Any) -> None:
         """Give an array that takes the place of `former` the tangent of `former`, if that fits."""
         if self.moves(former) and (array.shape, array.dtype) == (former.shape, former.dtype):
             array, former = inner(array), inner(former)
@@ -166,7 +169,7 @@ def _lacking(op: Op) -> NotImplementedError:
                                "been implemented yet.")
 
 
-def _fitted(tangent: Any, out: Any, known: Tangents) -> Any:
+def _fitted(tangent: Value, out: Any, known: Tangents) -> Any:
     """A tangent with the shape and the dtype of its array, that is the memory of no other tangent."""
     if tangent.dtype is not out.dtype and tangent.dtype != out.dtype:
         tangent = cast.run(tangent, out.dtype)
@@ -187,7 +190,7 @@ def misfit(shape: Sequence[int], given: Sequence[int]) -> RuntimeError:
                      f"size {[*given]}."), "forward-mode#size-of-tangent")
 
 
-def fresh_copy(tangent: Any) -> Any:
+def fresh_copy(tangent: Value) -> Any:
     """New memory with a tangent's numbers, and with the tangents that levels below have for it."""
     physical, levels = parts(tangent)
     if moving(tangent) or not physical.flags.forc or lowest() is not None:
@@ -233,7 +236,7 @@ def _along(op: Op, args: tuple[Any, ...], tangents: Tangents) -> Any:
     return op.run(*[or_zeros(a, tangents[i]) if i in at and a is not None else a for i, a in enumerate(args)])
 
 
-def or_zeros(array: Any, tangent: Any) -> Any:
+def or_zeros(array: Array, tangent: Value | None) -> Any:
     """The tangent of an array, as an array in any case."""
     return full_beside(array, array.shape, array.dtype, 0) if tangent is None else tangent
 
@@ -255,11 +258,11 @@ def _pointwise(op: Op, args: tuple[Any, ...], tangents: Tangents, out: Any) -> A
     return by_elements(terms) if terms else None
 
 
-def _unchanged(t: Any) -> Any:
+def _unchanged(t: Value) -> Any:
     return t
 
 
-def _by_basis(rule: Callable[..., Any], t: Any, values: list[Any], x: Any, out: Any) -> Any:
+def _by_basis(rule: Callable[..., Any], t: Value, values: list[Any], x: Any, out: Any) -> Any:
     """The tangent by a rule that is the gradient: a real-linear map at each element, transposed by its basis."""
     real = by_rule(rule, full_beside(out, out.shape, out.dtype, 1), *values)
     total = by_rule(_real_product, real, t)
@@ -269,7 +272,7 @@ def _by_basis(rule: Callable[..., Any], t: Any, values: list[Any], x: Any, out: 
     return by_rule(_complex_of, total, by_rule(_real_product, imaginary, t))
 
 
-def _real_product(c: Any, t: Any) -> Any:
+def _real_product(c: Any, t: Value) -> Any:
     return np.real(np.conj(c) * t)
 
 
@@ -298,7 +301,7 @@ def _transposed(op: Op, args: tuple[Any, ...], tangents: Tangents) -> tuple[Any,
     return arrays_of(found), arrays_of(_pull_twice(op, outs, inputs, given))
 
 
-def _leaf(array: Any, moving: bool) -> Any:
+def _leaf(array: Array, moving: bool) -> Any:
     leaf = plain(outer(array))
     return as_leaf(leaf) if moving else leaf
 

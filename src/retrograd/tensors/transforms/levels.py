@@ -68,11 +68,11 @@ class Level:
         """The levels of the tangent of memory before the last write at this level, whose levels are `now`."""
         return now
 
-    def concerned(self, op: Any, args: tuple[Any, ...]) -> Any:
+    def concerned(self, op: Op, args: tuple[Any, ...]) -> Any:
         """What the level knows of the arguments; None if they do not concern the level."""
         raise NotImplementedError
 
-    def interpret(self, op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: bool, known: Any) -> Any:
+    def interpret(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool, known: Any) -> Any:
         """The results of a call that concerns the level. The levels below are in effect; `known` is of `concerned`."""
         raise NotImplementedError
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from ...ops.linalg.singular_values import svd
 from ...ops.linalg.solving import inv_ex, slogdet, solve_ex
 from ...ops.linalg.triangular import solve_triangular
 from .rules import by_rule, option
+
+if TYPE_CHECKING:
+    from ...ops.values import Value
 
 Formula = Callable[[Op, tuple[Any, ...], Sequence[Any], Any], Any]
 
@@ -53,7 +56,7 @@ def _solution(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) 
 
 
 def _eigh(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
-    def tangent(t: Any, values: Any, vectors: Any) -> Any:
+    def tangent(t: Value, values: Any, vectors: Any) -> Any:
         inner = np.matmul(np.matmul(adjoint(vectors), t), vectors)
         between = np.where(on_diagonal(values.shape[-1]), np.zeros_like(inner), inner / differences(values))
         return real_part(main_diagonal(inner)), np.matmul(vectors, between)
@@ -67,7 +70,7 @@ def _svd(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> An
     if u.dtype.kind == "c" or u.shape[-1] != count or vh.shape[-2] != count:
         return NotImplemented
 
-    def tangent(t: Any, u: Any, s: Any, vh: Any) -> Any:
+    def tangent(t: Value, u: Any, s: Any, vh: Any) -> Any:
         v, back = adjoint(vh), adjoint(u)
         inner = np.matmul(np.matmul(back, t), v)
         squares = differences(s) * (s[..., None, :] + s[..., :, None])
@@ -86,7 +89,7 @@ def _svd(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> An
 def _cholesky(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
     """L times the lower triangle of L^-1 dA L^-H, with half of the diagonal. dA counts with its Hermitian part."""
 
-    def tangent(t: Any, factor: Any) -> Any:
+    def tangent(t: Value, factor: Any) -> Any:
         lower = adjoint(factor) if upper else factor
         inner = solve_triangular(lower, t, False, True, False)
         inner = solve_triangular(adjoint(lower), inner, True, False, False)
@@ -104,7 +107,7 @@ def _qr(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any
     if mode == "r" or (mode == "complete" and m > n):
         return NotImplemented
 
-    def tangent(t: Any, q: Any, r: Any) -> Any:
+    def tangent(t: Value, q: Any, r: Any) -> Any:
         square = r[..., :min(m, n)]
         quotient = solve_triangular(square, t[..., :min(m, n)], True, False, False)
         inner = np.matmul(adjoint(q), quotient)
@@ -118,7 +121,7 @@ def _qr(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any
     return by_rule(tangent, tangents[0], q, r)
 
 
-def _of_factors(t: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
+def _of_factors(t: Value, lower: Any, upper: Any) -> tuple[Any, Any]:
     """The tangents of L and U, from that of their product."""
     m, n, k = lower.shape[-2], upper.shape[-1], lower.shape[-1]
     square, first = lower[..., :k, :], upper[..., :k]
@@ -143,7 +146,7 @@ def _lu(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any
 
 
 def _lu_factor(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
-    def tangent(t: Any, factors: Any, pivots: Any) -> Any:
+    def tangent(t: Value, factors: Any, pivots: Any) -> Any:
         (m, n), (lower, upper, _) = factors.shape[-2:], lu_unpack(factors, None, True, False)
         by_lower, by_upper = _of_factors(np.matmul(turned(permutation(pivots, factors)), t), lower, upper)
         if n > m:
@@ -156,7 +159,7 @@ def _lu_factor(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any)
 
 
 def _slogdet(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
-    def change(t: Any, a: Any) -> Any:
+    def change(t: Value, a: Any) -> Any:
         return np.sum(turned(inv_ex(a)[0]) * t, axis=(-2, -1))
 
     found = by_rule(change, tangents[0], args[0])

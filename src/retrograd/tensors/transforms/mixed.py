@@ -7,14 +7,18 @@ to move the mixed tangent to where the levels expect it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ...foundations.dtypes import Array
 from ...foundations.modes import local
 from .forward import ForwardLevel, fresh_copy, or_zeros
 from .levels import in_effect
 
+if TYPE_CHECKING:
+    from ...ops.values import Value
 
-def tangent_of(level: ForwardLevel, array: Any) -> Any:
+
+def tangent_of(level: ForwardLevel, array: Array) -> Any:
     """The tangent of an array at the level, as new memory, with its tangents at the levels within; None if it is zero.
 
     The other levels are in effect.
@@ -35,7 +39,7 @@ def tangent_of(level: ForwardLevel, array: Any) -> Any:
     return found
 
 
-def give_tangent(level: ForwardLevel, array: Any, tangent: Any) -> None:
+def give_tangent(level: ForwardLevel, array: Array, tangent: Value) -> None:
     """Make a copy of `tangent`, and of its tangents at the levels within, the tangent of an array at the level.
 
     The other levels are in effect.

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from ...foundations.dtypes import Array
 from ...foundations.modes import local
 from ...ops.basic import copy
 from .batched import joined, parts
@@ -34,7 +35,7 @@ class _Whole(NamedTuple):
         return array
 
 
-def pieces(level: Level, array: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
+def pieces(level: Level, array: Array) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
     """The NumPy arrays that an array is made of, and the function that makes it of them. `level` is the innermost one.
 
     None if the array belongs to no level in effect.
@@ -51,7 +52,7 @@ def pieces(level: Level, array: Any) -> tuple[list[Any], Callable[[list[Any]], A
     return [outer(each) for each in found], put_together
 
 
-def _taken_apart(array: Any, levels: Sequence[Any], found: list[Any]) -> _Whole:
+def _taken_apart(array: Array, levels: Sequence[Any], found: list[Any]) -> _Whole:
     """How an array lies in these levels. Its pieces are added to `found`.
 
     The tangent at a level has tangents of its own at the levels below.

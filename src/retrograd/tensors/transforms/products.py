@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from ...ops.reductions import sum_dim
 from ...ops.shape import unsafe_view, unsqueeze
 from ...ops.tables import Table, table
 from .levels import below, constant
+
+if TYPE_CHECKING:
+    from ...ops.values import Value
 
 
 class Product:
@@ -91,7 +94,7 @@ def added(total: Any, part: Any) -> Any:
     return add.run(total, part)
 
 
-def _scaled(t: Any, factor: Any) -> Any:
+def _scaled(t: Value, factor: Any) -> Any:
     return mul.run(t, constant(np.array(factor, t.dtype)))
 
 

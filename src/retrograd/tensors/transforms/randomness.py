@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...foundations.dtypes import Array
 from ...foundations.errors import noted
 from ...kernels.elementwise.arithmetic import overwrite
 from ...ops.basic import copy
@@ -64,7 +65,7 @@ def draw(level: BatchLevel, op: Op, call: Callable[..., Any], args: tuple[Any, .
     return hidden(found, level)
 
 
-def _sample(array: Any, level: BatchLevel) -> Any:
+def _sample(array: Array, level: BatchLevel) -> Any:
     return select.run(shown(array, level), 0, 0) if is_batched(array, level) else array
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import weakref
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...foundations.dtypes import DIFFERENTIABLE, F32, F64
+from ...foundations.dtypes import DIFFERENTIABLE, F32, F64, Array
 from ...foundations.modes import local
 from ...graph.versions import count_with, new_lineage
 from ...kernels.elementwise.arithmetic import overwrite
@@ -26,6 +26,10 @@ from ..recording.inplace import write_over, written
 from ..state.base import requires
 from .batched import Batched, joined, parts
 from .levels import lowest, moving
+
+if TYPE_CHECKING:
+    from ...ops.values import Value
+    from ..state.base import TensorBase
 
 
 class Shadow:
@@ -46,7 +50,7 @@ class Shadow:
         self.place: int | None = None                      # asked for by the first view
         self.given, self.shared = None, False
 
-    def under(self, array: Any, owner: Any, levels: tuple[Any, ...]) -> Any:
+    def under(self, array: Array, owner: Any, levels: tuple[Any, ...]) -> Any:
         """The tangent of an array in this memory; `levels` are those of the array."""
         if array is owner:
             seen = self.seen
@@ -68,7 +72,7 @@ class Shadow:
         else:
             self.given = None
 
-    def window(self, array: Any, offset: int) -> Any:
+    def window(self, array: Array, offset: int) -> Any:
         """The elements beside those of an array whose first element is `offset` bytes into the memory."""
         lead = len(self.levels)
         shape = (*self.seen.shape[:lead], *array.shape)
@@ -141,7 +145,7 @@ class Shadows:
             shadow.rewritten()
         self._write(shadow.under(physical, owner, levels), tangent)
 
-    def share(self, array: Any, tensor: Any) -> bool:
+    def share(self, array: Any, tensor: TensorBase) -> bool:
         """Make the memory of a tensor the tangent of an array that owns its memory. False if it does not lie alike."""
         given = tensor._array
         if type(array) is not np.ndarray or type(given) is not np.ndarray or lowest() is not None:
@@ -176,7 +180,7 @@ class Shadows:
         return made
 
     @staticmethod
-    def _write(view: Any, tangent: Any) -> None:
+    def _write(view: Any, tangent: Value) -> None:
         """Write a tangent over the memory of another. Levels below may find tangents of their own in it."""
         (array, hidden), (given, given_hidden) = parts(view), parts(tangent)
         if hidden == given_hidden and not moving(view, tangent):
@@ -185,7 +189,7 @@ class Shadows:
             copy.write(put_over, view, tangent)
 
 
-def put(array: Any, numbers: Any) -> None:
+def put(array: Array, numbers: Any) -> None:
     """Write numbers over NumPy memory that no level in effect has a tangent for."""
     write = lowest()
     if write is None:
@@ -200,19 +204,19 @@ def memory(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     return np.empty(shape, dtype) if below_all is None else below_all.zeros(shape, dtype)
 
 
-def memory_like(array: Any) -> Any:
+def memory_like(array: Array) -> Any:
     """New memory that lies as an array does, which is contiguous."""
     if lowest() is None:
         return np.empty_like(array)
     return memory(array.shape, array.dtype) if array.flags.c_contiguous else memory(array.shape[::-1], array.dtype).T
 
 
-def alike(array: Any) -> Any:
+def alike(array: Array) -> Any:
     """The array, as memory of its own for shadows; in the same place if no level in effect has a tangent for it."""
     return copy.run(array, "K") if moving(array) else apart(array)
 
 
-def apart(array: Any) -> Any:
+def apart(array: Array) -> Any:
     """The same memory, as memory of its own for shadows. Writes to either are counted together."""
     physical, levels = parts(array)
     alone = new_lineage(physical)
@@ -223,12 +227,12 @@ def apart(array: Any) -> Any:
     return Batched(levels, alone) if levels else alone
 
 
-def put_over(view: Any, tangent: Any) -> None:
+def put_over(view: Any, tangent: Value) -> None:
     """Write an array over another, for NumPy arrays."""
     np.copyto(view, tangent, casting="unsafe")
 
 
-def _covers(array: Any, owner: Any) -> bool:
+def _covers(array: Array, owner: Any) -> bool:
     """Whether a view has all the memory of its owner, in the owner's order."""
     return (array.size == owner.size > 0 and array.dtype is owner.dtype
             and array.flags.c_contiguous and owner.flags.c_contiguous)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import warnings
 import weakref
 from typing import Any
@@ -224,16 +223,13 @@ def test_random_numbers_fill_the_memory_in_order() -> None:
     assert turned.t().reshape(-1).tolist() == torch.rand(6).tolist()
 
 
+@pytest.mark.usefixtures("no_collector")
 def test_no_graph_is_kept_and_nothing_leaks() -> None:
-    gc.disable()
-    try:
-        x, out = torch.ones(3), torch.zeros(3)
-        torch.exp(x, out=out)
-        gone = weakref.ref(out)
-        del out
-        assert gone() is None
-    finally:
-        gc.enable()
+    x, out = torch.ones(3), torch.zeros(3)
+    torch.exp(x, out=out)
+    gone = weakref.ref(out)
+    del out
+    assert gone() is None
 
 
 def test_resize_keeps_the_memory_while_it_is_large_enough() -> None:

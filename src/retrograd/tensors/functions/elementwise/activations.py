@@ -88,7 +88,7 @@ def rrelu(call: Call, input: TensorBase, lower: float = 1.0 / 8, upper: float = 
 threshold_, rrelu_ = threshold.written, rrelu.written
 
 
-def _slopes(input: Any, lower: float, upper: float, training: bool, generator: Any) -> tuple[Any, ...]:
+def _slopes(input: TensorBase, lower: float, upper: float, training: bool, generator: Any) -> tuple[Any, ...]:
     """The lower and the upper limit of the slopes. In training the tensor of slopes stands before the two limits."""
     lower, upper = number("rrelu", "lower", 2, lower), number("rrelu", "upper", 3, upper)
     for which, bound in (("lower", lower), ("upper", upper)):

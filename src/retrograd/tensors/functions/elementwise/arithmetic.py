@@ -202,7 +202,7 @@ def _power_of(self: TensorBase, exponent: Any) -> Any:
     "float_power(Tensor input, Number exponent, out)",
     out=rule(blame="pow", exact="the output given to float_power has dtype {out} but the operation's result requires "
         "dtype {result}"), method=True)
-def float_power(call: Call, input: Any, exponent: Any) -> TensorBase:
+def float_power(call: Call, input: TensorBase, exponent: Any) -> TensorBase:
     """`pow` in double precision: complex128 if either operand is complex, else float64.
 
     In place, raises RuntimeError if the tensor does not have the result's dtype.

@@ -122,7 +122,7 @@ def _unlike(what: str, x: Array, other: Array) -> RuntimeError:
         f" or input should be a MKLDNN tensor and {what} is a dense tensor" if x.dtype == F32 else ""))
 
 
-def _check_types(x: Any, weight: Any, bias: Any, late: bool) -> None:
+def _check_types(x: Any, weight: Array, bias: Any, late: bool) -> None:
     """Raise RuntimeError if the dtypes differ. The words depend on x's dtype, which selects PyTorch's kernel.
 
     PyTorch looks at the bias late if the convolution is transposed or its padding has a name.

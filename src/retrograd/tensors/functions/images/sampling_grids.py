@@ -53,20 +53,22 @@ def grid_sampler(input: TensorBase, grid: TensorBase, interpolation_mode: int, p
 
 
 @public()
-def grid_sampler_2d(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
+def grid_sampler_2d(input: TensorBase, grid: Any, interpolation_mode: int, padding_mode: int,
+                    align_corners: bool) -> Any:
     """`grid_sampler` for images (N, C, H, W)."""
     return grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
 @public()
-def _grid_sampler_2d_cpu_fallback(input: Any, grid: Any, interpolation_mode: int, padding_mode: int,
+def _grid_sampler_2d_cpu_fallback(input: TensorBase, grid: Any, interpolation_mode: int, padding_mode: int,
                                   align_corners: bool) -> Any:
     """`grid_sampler_2d`, which PyTorch computes in another way for images with too many elements."""
     return grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
 @public()
-def grid_sampler_3d(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
+def grid_sampler_3d(input: TensorBase, grid: Any, interpolation_mode: int, padding_mode: int,
+                    align_corners: bool) -> Any:
     """`grid_sampler` for volumes (N, C, D, H, W)."""
     return grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
 

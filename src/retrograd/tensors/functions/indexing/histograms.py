@@ -111,7 +111,7 @@ def _sorter(bounds: Any, sorter: Any) -> Any:
     "bucketize(Tensor input, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor out=None)",
     "bucketize(Number self, Tensor boundaries, *, bool out_int32=False, bool right=False)",
     strict=True)
-def bucketize(input: Any = None, boundaries: Any = None, *, out_int32: bool = False, right: bool = False,
+def bucketize(input: TensorBase | None = None, boundaries: Any = None, *, out_int32: bool = False, right: bool = False,
               self: Any = None, out: Any = None) -> Any:
     """The number of the bucket of each value. The sorted vector `boundaries` separates the buckets.
 

@@ -45,7 +45,7 @@ Step = tuple[Callable[..., Any], Op, tuple[Any, ...]]
 # Reading
 
 @public(name="__getitem__", method=True)
-def getitem(input: Any, key: Any) -> Any:
+def getitem(input: TensorBase, key: Any) -> Any:
     """The part of a tensor that a key names: a view for ints, slices, None and Ellipsis; a copy for index arrays.
 
     Raises IndexError for an index out of range, ValueError for a step that is not positive.
@@ -112,7 +112,7 @@ def _range(key: slice, shape: Sequence[int], dim: int) -> tuple[int, int, int]:
     return start, max(start, stop), step
 
 
-def _chain(input: Any, key: Any) -> tuple[list[Step], tuple[Any, ...] | None]:
+def _chain(input: TensorBase, key: Any) -> tuple[list[Step], tuple[Any, ...] | None]:
     """The chain of views of a key, and the index arrays of the last view (None if the key has no arrays)."""
     if type(key) is tuple:
         steps = _basic(input._array.shape, key)
@@ -223,7 +223,7 @@ def _compact(arrays: list[Any]) -> tuple[Any, ...]:
 # Writing
 
 @public(name="__delitem__", method=True)
-def delitem(input: Any, key: Any) -> NoReturn:
+def delitem(input: TensorBase, key: Any) -> NoReturn:
     """Raise TypeError: a tensor keeps its elements."""
     raise TypeError("Tensor does not support deleting items")
 

@@ -246,7 +246,7 @@ def logcumsumexp(input: TensorBase, dim: int) -> Any:
     return _logcumsumexp(input, axis_of("logcumsumexp", dim, array_of("logcumsumexp", input).ndim))
 
 
-def _running(name: str, op: Any, largest: bool) -> Callable[..., Any]:
+def _running(name: str, op: Op, largest: bool) -> Callable[..., Any]:
     call, named = recorded(op), getattr(return_types, name)
 
     @public(f"{name}(Tensor input, int dim, *, Tensors[2] out=None) -> (Tensor values, Tensor indices)", name=name,

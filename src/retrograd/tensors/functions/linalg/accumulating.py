@@ -20,7 +20,7 @@ from ..shapes.shape import expanded
 from .matrix import REMEDY, check_matrix_vector, check_stacks, dimensions, refuse_bool
 
 
-def _same_types(x: Any, mat1: Any, mat2: Any) -> None:
+def _same_types(x: Any, mat1: Any, mat2: Array) -> None:
     if x.dtype is not mat2.dtype or mat1.dtype is not mat2.dtype:
         which, other = ("self", x) if x.dtype is not mat2.dtype else ("mat1", mat1)
         raise noted(

@@ -33,7 +33,7 @@ _transpose, _clone = recorded(shape.transpose), recorded(basic.clone)
 REMEDY = "Matrix products do not promote: convert one with .to(dtype)."
 
 
-def dimensions(array: Any) -> str:
+def dimensions(array: Array) -> str:
     """The shape as messages about matrices write it, such as '2x3'."""
     return "x".join(map(str, array.shape))
 

@@ -134,7 +134,8 @@ def matrix_norm(input: TensorBase, ord: Any = "fro", dim: Sequence[int] = (-2, -
     return extreme(sums, second - 1 if first < second and not keepdim else second, keepdim, ord > 0)
 
 
-def _spectral(input: TensorBase, first: int, second: int, keepdim: bool, target: Any, reduced: Any) -> Any:
+def _spectral(input: TensorBase, first: int, second: int, keepdim: bool, target: TensorBase | None,
+              reduced: Any) -> Any:
     """The singular values of the matrices in two dims, reduced by `reduced` to a norm over these dims."""
     ndim = input._array.ndim
     order = [*(d for d in range(ndim) if d not in (first, second)), first, second]

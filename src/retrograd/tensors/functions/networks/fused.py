@@ -6,7 +6,7 @@ So their graphs have the nodes of the steps, and every one of them has derivativ
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....foundations.dtypes import refuse
 from ....foundations.errors import warn
@@ -18,16 +18,19 @@ from ..images.convolution import conv2d
 from ..indexing.masking import masked_fill
 from .softmax import log_softmax, softmax
 
+if TYPE_CHECKING:
+    from ...state.base import TensorBase
+
 
 @public("_softmax(Tensor input, int dim, bool half_to_float)")
-def _softmax(input: Any, dim: int, half_to_float: bool) -> Any:
+def _softmax(input: TensorBase, dim: int, half_to_float: bool) -> Any:
     """`softmax`. Raises RuntimeError for `half_to_float`, which is for GPUs."""
     _refuse_conversion(half_to_float)
     return softmax(input, dim)
 
 
 @public("_log_softmax(Tensor input, int dim, bool half_to_float)")
-def _log_softmax(input: Any, dim: int, half_to_float: bool) -> Any:
+def _log_softmax(input: TensorBase, dim: int, half_to_float: bool) -> Any:
     """`log_softmax`. Raises RuntimeError for `half_to_float`, which is for GPUs."""
     _refuse_conversion(half_to_float)
     return log_softmax(input, dim)
@@ -39,7 +42,7 @@ def _refuse_conversion(half_to_float: bool) -> None:
 
 
 @public("_masked_softmax(Tensor input, Tensor mask, int? dim=None, int? mask_type=None)")
-def _masked_softmax(input: Any, mask: Any, dim: int | None = None, mask_type: int | None = None) -> Any:
+def _masked_softmax(input: TensorBase, mask: TensorBase, dim: int | None = None, mask_type: int | None = None) -> Any:
     """The softmax along `dim`, or the last dim, of the elements where the mask is False; 0 elsewhere.
 
     The mask has shape (L, L) if `mask_type` is 0, (B, L) if it is 1 and the input has four dims, and else the shape of
@@ -60,7 +63,7 @@ def _masked_softmax(input: Any, mask: Any, dim: int | None = None, mask_type: in
     return softmax(masked_fill(input, mask, -math.inf), axis)
 
 
-def _spread(mask: Any, shape: tuple[int, ...], mask_type: int | None) -> Any:
+def _spread(mask: TensorBase, shape: tuple[int, ...], mask_type: int | None) -> Any:
     """The mask, in a shape that broadcasts to that of the input. Raises RuntimeError if the mask does not fit."""
     if mask.shape == shape:
         return mask
@@ -77,20 +80,21 @@ def _spread(mask: Any, shape: tuple[int, ...], mask_type: int | None) -> Any:
 
 @public("_add_relu(Tensor input, Tensor other, *, Number alpha=1)",
         "_add_relu(Tensor input, Number other, Number alpha=1)")
-def _add_relu(input: Any, other: Any, alpha: Any = 1) -> Any:
+def _add_relu(input: TensorBase, other: Any, alpha: Any = 1) -> Any:
     """`relu(input + alpha * other)`."""
     return relu(add(input, other, alpha=alpha))
 
 
 @public("_add_relu_(Tensor input, Tensor other, *, Number alpha=1)",
         "_add_relu_(Tensor input, Number other, Number alpha=1)")
-def _add_relu_(input: Any, other: Any, alpha: Any = 1) -> Any:
+def _add_relu_(input: TensorBase, other: Any, alpha: Any = 1) -> Any:
     """`_add_relu` written over `input`."""
     return relu_(add.written(input, other, alpha=alpha))
 
 
 @public("_nnpack_spatial_convolution(Tensor input, Tensor weight, Tensor? bias, ints[2] padding, ints[2] stride=1)")
-def _nnpack_spatial_convolution(input: Any, weight: Any, bias: Any, padding: Any, stride: Any = 1) -> Any:
+def _nnpack_spatial_convolution(input: TensorBase, weight: TensorBase, bias: TensorBase, padding: Any,
+                                stride: Any = 1) -> Any:
     """`conv2d`, which PyTorch computes by the library NNPACK here."""
     return conv2d(input, weight, bias, stride, padding)
 

@@ -199,8 +199,8 @@ def _blend(running: TensorBase | None, found: TensorBase, momentum: float, scale
 
 
 @public(out=rule(exact="expected scalar type {result} but found {out}", overlap=FREE))
-def native_batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool,
-                      momentum: float, eps: float) -> tuple[Any, Any, Any]:
+def native_batch_norm(input: TensorBase, weight: TensorBase | None, bias: TensorBase | None, running_mean: Any,
+                      running_var: Any, training: bool, momentum: float, eps: float) -> tuple[Any, Any, Any]:
     """The result of `batch_norm`, the means of the batch, and 1 / its deviations. The last two are constants.
 
     In evaluation they are empty.
@@ -272,7 +272,7 @@ def verify_batch_size(size: Sequence[int], shown: Any = None) -> None:
                        f"size {(size if shown is None else shown)}"), "shapes#one-value-per-channel")
 
 
-def batch_norm(input: TensorBase, weight: Any, bias: Any, running_mean: TensorBase | None,
+def batch_norm(input: TensorBase, weight: TensorBase | None, bias: TensorBase | None, running_mean: TensorBase | None,
                running_var: TensorBase | None, training: bool, momentum: float, eps: float,
                cudnn_enabled: bool = True) -> Any:
     """(input - mean) / deviation * weight + bias, for each channel. The deviation is sqrt(variance + eps).

@@ -116,7 +116,7 @@ def view_as(input: TensorBase, other: TensorBase) -> Any:
 
 
 @public("reshape(Tensor input, ints shape)", event="aten::reshape", method=True)
-def reshape(input: Any, *size: Any, shape: Any = None) -> Any:
+def reshape(input: TensorBase, *size: Any, shape: Any = None) -> Any:
     """The same elements in another shape: a view if the strides allow it, else a copy. One size may be -1.
 
     >>> import retrograd as torch
@@ -137,7 +137,7 @@ def reshape(input: Any, *size: Any, shape: Any = None) -> Any:
 
 
 @public(event="aten::reshape_as", method=True)
-def reshape_as(input: Any, other: Any) -> Any:
+def reshape_as(input: TensorBase, other: Any) -> Any:
     """Like `reshape`, in the shape of `other`."""
     return reshape(input, array_of("reshape_as", other, "other", 2).shape)
 
@@ -230,7 +230,7 @@ def squeeze(input: TensorBase, dim: Any = None, *dims: Any) -> Any:
     return _squeeze_dim(input, axis_of("squeeze", dim, ndim))
 
 
-def check_dims_of_number(array: Any, dim: Any) -> None:
+def check_dims_of_number(array: Array, dim: Any) -> None:
     """Raise RuntimeError inside of `vmap`, if the samples are numbers and `dim` names none of the dims of a number."""
     if array.ndim or not is_batch(array):
         return

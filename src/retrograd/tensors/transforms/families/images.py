@@ -22,6 +22,7 @@ from .operands import (
 )
 
 if TYPE_CHECKING:
+    from ....ops.values import Value
     from ....tensors.transforms.batching import BatchLevel
 
 
@@ -38,7 +39,7 @@ def _convolution(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     return found if bias is None else _with_bias(found, first(bias, level))
 
 
-def _with_bias(found: Any, bias: Any) -> Any:
+def _with_bias(found: Any, bias: Value) -> Any:
     size, channels = bias.shape
     return add.run(found, as_shape(bias, (size, 1, channels, *[1] * (found.ndim - 3))))
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ....foundations.dtypes import Array
 from ....foundations.modes import local
 from ....ops.elementwise.arithmetic import add, mul
 from ....ops.framework import Op
@@ -30,18 +31,18 @@ class Same:
 
     __slots__ = ("array",)
 
-    def __init__(self, array: Any) -> None:
+    def __init__(self, array: Array) -> None:
         self.array = array
 
 
-def first(array: Any, level: BatchLevel) -> Any:
+def first(array: Array, level: BatchLevel) -> Any:
     """An operand with the axis of the level first: its own, or an expanded one."""
     if is_batched(array, level):
         return shown(array, level)
     return expand.run(array, (level.size, *array.shape))
 
 
-def in_line(array: Any, level: BatchLevel, rank: int) -> Any:
+def in_line(array: Array, level: BatchLevel, rank: int) -> Any:
     """An operand with the axis of the level first, and axes of size 1 after it up to `rank` more axes.
 
     An operand that is not batched stays as it is.
@@ -52,7 +53,7 @@ def in_line(array: Any, level: BatchLevel, rank: int) -> Any:
     return with_axes(array, 1, missing) if missing > 0 else array
 
 
-def with_axes(array: Any, at: int, count: int) -> Any:
+def with_axes(array: Array, at: int, count: int) -> Any:
     """An array with `count` axes of size 1 before its axis number `at`."""
     physical, levels = parts(array)
     return joined(levels, physical[(*[slice(None)] * (len(levels) + at), *[None] * count)])
@@ -73,7 +74,7 @@ def as_shape(array: Any, shape: tuple[int, ...]) -> Any:
     return unsafe_view.run(array, shape)
 
 
-def folded(array: Any) -> Any:
+def folded(array: Array) -> Any:
     """An array whose first two axes are one."""
     return as_shape(array, (array.shape[0] * array.shape[1], *array.shape[2:]))
 
@@ -85,21 +86,21 @@ def unfolded(found: Any, size: int) -> Any:
     return as_shape(found, (size, found.shape[0] // size, *found.shape[1:]))
 
 
-def folded_second(array: Any) -> Any:
+def folded_second(array: Array) -> Any:
     """An array (batch, N, C, ...) as (N, batch * C, ...)."""
     size, count, channels, *rest = array.shape
     array = permute.run(array, (1, 0, *range(2, array.ndim)))
     return as_shape(array, (count, size * channels, *rest))
 
 
-def unfolded_second(array: Any, size: int) -> Any:
+def unfolded_second(array: Array, size: int) -> Any:
     """An array (N, batch * C, ...) as (batch, N, C, ...)."""
     count, channels, *rest = array.shape
     array = as_shape(array, (count, size, channels // size, *rest))
     return permute.run(array, (1, 0, *range(2, array.ndim)))
 
 
-def flat_rows(array: Any) -> Any:
+def flat_rows(array: Array) -> Any:
     """An array (batch, ...) as a matrix, with a row for each sample."""
     count = 1
     for n in array.shape[1:]:
@@ -107,7 +108,7 @@ def flat_rows(array: Any) -> Any:
     return as_shape(array, (array.shape[0], count))
 
 
-def scaled(array: Any, factor: Any) -> Any:
+def scaled(array: Array, factor: Any) -> Any:
     """An array times a number."""
     return array if type(factor) in (int, float) and factor == 1 else mul.run(
         array, constant(np.array(factor, array.dtype)))

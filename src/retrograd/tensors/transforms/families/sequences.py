@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ....foundations.dtypes import Shape
+from ....foundations.dtypes import Array, Shape
 from ....ops import sparse
 from ....ops.elementwise.arithmetic import add
 from ....ops.framework import Op
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from ....tensors.transforms.batching import BatchLevel
 
 
-def _beside(array: Any, axis: int) -> Any:
+def _beside(array: Array, axis: int) -> Any:
     """An array (batch, ...) whose first axis becomes the faster part of the axis `axis` of a sample."""
     size, *shape = array.shape
     array = permute.run(array, (*range(1, axis + 2), 0, *range(axis + 2, array.ndim)))
     return as_shape(array, (*shape[:axis], shape[axis] * size, *shape[axis + 1:]))
 
 
-def _apart(array: Any, axis: int, size: int) -> Any:
+def _apart(array: Array, axis: int, size: int) -> Any:
     """The reverse of `_beside`."""
     shape = array.shape
     array = as_shape(array, (*shape[:axis], shape[axis] // size, size, *shape[axis + 1:]))
