@@ -26,15 +26,18 @@ def test_divisors_beside_the_least_integer_have_pytorch_s_sign(dtype: str) -> No
         x = extremes(package, dtype)
         written = x.clone()
         written.gcd_(x.flip(0))
-        results.append([x.gcd(x[:, None]).tolist(), x.lcm(x[:, None]).tolist(), x[0].gcd(x[1]).item(),
-                        written.tolist()])
+        results.append([x.gcd(x[:, None]).tolist(), x[0].gcd(x[1]).item(), written.tolist()])
+        if dtype in ("int8", "int16"):                      # in wider types PyTorch's lcm ends the process
+            results[-1].append(x.lcm(x[:, None]).tolist())
     assert results[0] == results[1]
 
 
-@pytest.mark.parametrize("name", ["sum", "prod", "cumsum", "cumprod"])
-@pytest.mark.parametrize("to", ["float16", "float32", "float64"])
+# PyTorch multiplies float16 in float16 itself, so its products of all numbers overflow sooner.
+@pytest.mark.parametrize(("name", "to"), [
+    *[(name, to) for name in ("sum", "cumsum", "cumprod") for to in ("float16", "float32", "float64")],
+    ("prod", "float32"), ("prod", "float64")])
 @pytest.mark.parametrize("dtype", TYPES)
-def test_numbers_are_rounded_to_the_type_of_the_result_before_they_are_added(dtype: str, to: str, name: str) -> None:
+def test_numbers_are_rounded_to_the_type_of_the_result_before_they_are_added(dtype: str, name: str, to: str) -> None:
     results = []
     for package in (torch, retrograd):
         found = getattr(extremes(package, dtype), name)(0, dtype=getattr(package, to))
