@@ -11,7 +11,7 @@ import numpy as np
 from ..foundations.dtypes import C64, C128, F16, F32, F64, I64, Array, refuse
 from .native.blas import alone
 from .rows import extremes
-from .sums import of_kind
+from .sums import converted
 from .thresholds import SCAN_PIECE, SCAN_PRODUCT, SCAN_STEP
 
 # The types in which running sums and products are computed, as in PyTorch.
@@ -22,7 +22,7 @@ def _accumulated(ufunc: np.ufunc, x: Array, dim: int, dtype: np.dtype[Any] | Non
     """`ufunc.accumulate` in PyTorch's dtype: int64 for bools and ints. Floats are computed in the next wider type."""
     if dtype is None:
         dtype = I64 if x.dtype.kind in "biu" else x.dtype
-    x = of_kind(x, dtype)
+    x = converted(x, dtype)
     return running(ufunc, x, dim, dtype, wide=_WIDER.get(dtype)) if x.ndim else x.astype(dtype)
 
 

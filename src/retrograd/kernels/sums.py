@@ -68,11 +68,17 @@ def of_kind(x: Array, dtype: np.dtype[Any]) -> Any:
     return x.real if x.dtype.kind == "c" != dtype.kind else x
 
 
+def converted(x: Array, dtype: np.dtype[Any]) -> Any:
+    """`x` as PyTorch adds it in a floating-point type: each number is rounded to the type first."""
+    x = of_kind(x, dtype)
+    return x.astype(dtype, copy=False) if dtype.kind in "fc" else x
+
+
 def total(reduce: Any, x: Array, axes: Any, keepdim: bool, dtype: np.dtype[Any] | None) -> Any:
     """A sum or product in the dtype that PyTorch gives it, accumulated in a dtype that is wide enough."""
     if dtype is None:
         dtype = I64 if x.dtype.kind in "biu" else x.dtype
-    x = of_kind(x, dtype)
+    x = converted(x, dtype)
     wide = F32 if dtype == F16 else dtype
     if reduce is _add and x.size > TALL and wide in WIDER and drifts(x, axes):
         wide = WIDER[wide]

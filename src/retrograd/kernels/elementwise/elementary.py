@@ -328,6 +328,27 @@ def frexp(x: Array) -> tuple[Any, Any]:
 _FARTHEST = 4096
 
 
+def gcd(x: Array, y: Array, *, out: Array | EllipsisType = ...) -> Any:
+    """The greatest common divisor. Beside the least integer, which has no absolute value, it may be negative."""
+    if x.dtype.kind == "u":
+        return np.gcd(x, y, out=out)
+    pairs, least = np.broadcast_arrays(x, y), np.iinfo(x.dtype).min
+    hard = (pairs[0] == least) | (pairs[1] == least)
+    special = [_signed_gcd(abs(int(a)), abs(int(b)), least) for a, b in zip(*[each[hard] for each in pairs])]
+    found = np.gcd(x, y, out=out)
+    if special:
+        found[hard] = special
+    return found
+
+
+def _signed_gcd(a: int, b: int, least: int) -> int:
+    """Euclid's algorithm as C runs it, where the absolute value of the least integer is this integer."""
+    a, b = (least if n == -least else n for n in (a, b))
+    while a:
+        a, b = abs(b) % abs(a) * (-1 if b < 0 else 1), a
+    return b
+
+
 def ldexp(x: Array, y: Array, whole: bool = False, *, out: Array | EllipsisType = ...) -> Any:
     """x * 2 ** y. If `whole` says that y are whole numbers, 2 ** y may be too large or too small for the dtype."""
     if whole and x.dtype.kind == "f":

@@ -176,7 +176,8 @@ polar = elementwise("polar", kernels.polar, complex="adjoint", x=lambda g, out: 
 
 # Parts and neighbors of numbers: mantissas and exponents, common divisors, the next representable number
 
-gcd = constant("gcd", np.gcd, "x y", domain=promoted("gcd_cpu", "bfc"))
+gcd: Op = constant("gcd", kernels.gcd, "x y", domain=promoted("gcd_cpu", "bfc"))
+Op.by_kernel[np.gcd] = gcd
 lcm = constant("lcm", np.lcm, "x y", domain=promoted("lcm_cpu", "bfc"))
 nextafter = elementwise("nextafter", np.nextafter, domain=promoted("nextafter_cpu", "bic"), any_type=True,
                       x=lambda g, x, y: np.where(x == y, 0.0, g), y=flat)
