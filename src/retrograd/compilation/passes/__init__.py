@@ -5,4 +5,5 @@
   `LineWriter`. `formula_lines` computes the formula of an optimizer on objects that write lines.
 - `effects` says which lines must stay in their order, and `fusing` joins elementwise lines to loops within this order.
 - `stacks` are calls of one kind on small arrays, as one call.
+- `absent` leaves out of a backward pass what computes with absent cotangents alone. It is no part of `PASSES`.
 """

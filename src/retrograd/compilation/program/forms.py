@@ -174,6 +174,12 @@ class Points:
             raise Refused(found) if self.spare else Unlike(found)
         return found
 
+    def whole(self, numbers: Sequence[float]) -> Count:
+        """What gives these numbers in the traces, if they are whole. Raises Refused otherwise."""
+        if not all([float(number).is_integer() for number in numbers]):
+            raise Refused(f"the number {numbers[0]} is {numbers[-1]} for another size")
+        return self.fitted([*map(int, numbers)])
+
     def strides(self, traces: Sequence[Sequence[int]], shape: Sequence[Count]) -> tuple[Count, ...]:
         """The strides of an array in bytes, from those in the traces.
 

@@ -13,7 +13,7 @@ from ...foundations.dtypes import Array
 from ...ops.creation import Draw
 from ...tensors.state.replays import Chain
 from . import constants
-from .forms import Count, Form, Points, Refused, Sizes, at, times
+from .forms import Count, Form, Points, Refused, Sizes, Unlike, at, times
 from .lines import Ref
 from .sizes import SizeInt, plain
 
@@ -105,10 +105,18 @@ def merged(points: Points, values: Sequence[Any], quotients: Quotients = ()) -> 
 def _quotient(points: Points, values: Sequence[float], quotients: Quotients) -> float:
     if not any([constants.differ(value, values[0]) for value in values]):
         return values[0]
-    found = [expression for expression, results in quotients if results == tuple(values)]
-    if found and all([other.same(found[0]) for other in found]):
-        return Quotient(found[0], points.sizes[0])
+    found = quotient_of(quotients, lambda results: results == tuple(values))
+    if found is not None:
+        return Quotient(found, points.sizes[0])
     raise Refused(f"the number {values[0]} is {values[-1]} for another size")
+
+
+def quotient_of(quotients: Quotients, matches: Callable[[tuple[float, ...]], bool]) -> Ratio | None:
+    """The quotient whose results in the traces match; None if there is none. Raises Unlike if more than one is."""
+    found = [ratio for ratio, results in quotients if matches(results)]
+    if not all([other.same(found[0]) for other in found]):
+        raise Unlike("the traces have too few sizes to tell two quotients apart")
+    return found[0] if found else None
 
 
 def _constant(values: Sequence[Any]) -> Any:

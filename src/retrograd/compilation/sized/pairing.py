@@ -15,10 +15,10 @@ from ...foundations.dtypes import Array
 from ...kernels.layout import address
 from ...tensors.state.writable import overlap
 from ..passes.effects import checks, is_view, memory_written
-from ..program.forms import Count, Form, Points, Refused, Sizes, at, joined, plus, varies
+from ..program.forms import Count, Form, Points, Refused, Sizes, Unlike, at, joined, plus, times, varies
 from ..program.layouts import Layout, layout
 from ..program.lines import Line, Program, Value, called, refs
-from ..program.symbols import Quotients, Ratio, changed, hinted, is_symbolic, merged
+from ..program.symbols import Quotients, Ratio, changed, hinted, is_symbolic, merged, quotient_of
 from .guards import Sizing, different
 
 
@@ -111,12 +111,17 @@ class SizedProgram:
         """A number that is `values` in the traces, as a number for all sizes."""
         if len(set(values)) == 1:
             return values[0]
-        for expression, results in self.sized.quotients:
-            if [np.array(result, dtype).item() for result in results] == values:
-                return expression
-        if not all([value == int(value) for value in values]):
-            raise Refused(f"the number {values[0]} is {values[-1]} for another size")
-        return self.points.fitted([*map(int, values)])
+        quotient = quotient_of(self.sized.quotients, lambda results: [
+            np.array(result, dtype).item() for result in results] == values)
+        try:
+            number = self.points.whole(values)
+        except Refused:
+            if quotient is None:
+                raise
+            return quotient
+        if quotient is not None and times(number, quotient.bottom) != quotient.top:
+            raise Unlike("the traces have too few sizes to tell a number from a quotient")
+        return number
 
     def _explain(self, line: Line) -> None:
         """Refuse a line if its results have sizes that do not come from its arguments. Kernels tell those of views."""

@@ -180,7 +180,7 @@ class SizedPlan:
                 array.tobytes() != arrays[0].tobytes() for array in arrays]):
             if found.shape:
                 raise Refused("a table of the plan depends on sizes")
-            self.filled[number] = Filled(found, _number(self.points, arrays))
+            self.filled[number] = Filled(found, self.points.whole([array.item() for array in arrays]))
 
     def _folded(self, values: list[Value]) -> dict[int, Line]:
         """The lines whose results are the same in all runs of the same sizes, and that depend on sizes."""
@@ -227,14 +227,6 @@ class SizedPlan:
 def _kind(unit: Unit) -> tuple[Any, ...]:
     """What is the same of a unit for all sizes: how it runs, and its lines."""
     return unit.native, unit.shape is None, [(line.op, line.results, line.reads) for line in unit.lines]
-
-
-def _number(points: Points, arrays: Sequence[Array]) -> Any:
-    """A number that was computed from sizes, for all sizes."""
-    numbers = [array.item() for array in arrays]
-    if any([number != int(number) for number in numbers]):
-        raise Refused("a number of the plan depends on sizes")
-    return points.fitted([*map(int, numbers)])
 
 
 class Bound(NamedTuple):

@@ -236,3 +236,22 @@ def test_a_write_that_reads_its_own_memory_for_small_sizes(backend: str) -> None
     with pytest.raises(RuntimeError, match="some elements of the input tensor and the written-to tensor refer to"):
         compiled(torch.ones(3))
     assert compiled(torch.ones(12)) == 4
+
+
+def of_two_quotients(x: Any) -> Any:
+    n = x.shape[0]
+    return x.sum() * (n / 20), x.sum() * torch.tensor(1 / (9 - n))
+
+
+def of_a_quotient_and_a_difference(x: Any) -> Any:
+    n = x.shape[0]
+    return x.sum() * torch.tensor(12 / n), x.sum() * torch.tensor(7 - n)
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+@pytest.mark.parametrize("sizes", [(4, 5, 6, 7, 8, 3, 12), (2, 3, 4, 6, 12, 5, 8), (3, 4, 6, 12, 5, 8, 7)], ids=str)
+@pytest.mark.parametrize("function", [of_two_quotients, of_a_quotient_and_a_difference])
+def test_numbers_that_are_equal_for_two_sizes(function: Any, sizes: tuple[int, ...], dynamic: bool | None) -> None:
+    compiled = torch.compile(function, backend="numpy", dynamic=dynamic)
+    for n in sizes:
+        assert list(map(float, compiled(torch.ones(n)))) == list(map(float, function(torch.ones(n))))
