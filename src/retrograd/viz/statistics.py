@@ -82,7 +82,7 @@ def norm(array: Any) -> float | str | None:
 class _Sums(NamedTuple):
     """What is summed over an array, in units of `unit`. All but `nans` and `infs` is about the finite elements."""
 
-    count: int
+    finite: int                                         # how many elements are
     zeros: int
     nans: int
     infs: int
@@ -102,14 +102,14 @@ class _Sums(NamedTuple):
     @property
     def mean(self) -> float | None:
         """The mean; None if no element is finite."""
-        return self.unit * (self.pivot + self.total / self.count) if self.count else None
+        return self.unit * (self.pivot + self.total / self.finite) if self.finite else None
 
     @property
     def deviation(self) -> float | None:
         """The standard deviation with n - 1; 0 for one element, and None if no element is finite."""
-        if self.count < 2:
-            return 0.0 if self.count else None
-        return self.unit * sqrt(max(0.0, self.spread - self.total * (self.total / self.count)) / (self.count - 1))
+        if self.finite < 2:
+            return 0.0 if self.finite else None
+        return self.unit * sqrt(max(0.0, self.spread - self.total * (self.total / self.finite)) / (self.finite - 1))
 
 
 def statistics(array: Any) -> Facts | None:
@@ -124,14 +124,14 @@ def statistics(array: Any) -> Facts | None:
         return None
     with np.errstate(all="ignore"):
         sums = _sums(array, 1.0)
-        top = max(abs(sums.low), abs(sums.high)) if sums.count else 0.0
+        top = max(abs(sums.low), abs(sums.high)) if sums.finite else 0.0
         if top and not _TINY < top < _HUGE:             # the squares of such numbers are too small or too large
             sums = _sums(array, top)
         parts = [_sums(part, 1.0).mean for part in (array.real, array.imag)] if array.dtype.kind == "c" else None
     facts = {"norm": "nan" if sums.nans else "inf" if sums.infs else number(sums.norm),
              "mean": _known(sums.mean), "std": _known(sums.deviation),
-             "min": number(sums.low) if sums.count else None, "max": number(sums.high) if sums.count else None,
-             "zeros": sums.zeros, "nans": sums.nans, "infs": sums.infs, "size": sums.count + sums.nans + sums.infs}
+             "min": number(sums.low) if sums.finite else None, "max": number(sums.high) if sums.finite else None,
+             "zeros": sums.zeros, "nans": sums.nans, "infs": sums.infs, "size": sums.finite + sums.nans + sums.infs}
     return facts if parts is None else {**facts, "parts": [_known(part) for part in parts]}
 
 
