@@ -1682,14 +1682,14 @@ def arange(
     device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
 ) -> Tensor: ...
 def linspace(
-    start: Any, end: Any, steps: _int, *, dtype: _dtype | None = None, layout: _layout = ...,
+    start: Tensor | _int | _float | _complex, end: Tensor | _int | _float | _complex, steps: _int, *,
+    out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None,
     device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
-    out: Any = None,
 ) -> Tensor: ...
 def logspace(
-    start: Any, end: Any, steps: _int, base: _float = 10.0, *, dtype: _dtype | None = None, layout: _layout = ...,
+    start: Tensor | _int | _float | _complex, end: Tensor | _int | _float | _complex, steps: _int, base: _float = 10.0,
+    *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None,
     device: _device | str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False,
-    out: Any = None,
 ) -> Tensor: ...
 def range(
     start: Any = 0, end: Any = None, step: Any = 1, *, dtype: _dtype | None = None, layout: _layout = ...,

@@ -6,9 +6,10 @@ The passes are documents of the explorer. Of the other document, only names, sha
 from __future__ import annotations
 
 import base64
+from cmath import isfinite
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from math import inf, isfinite
+from math import hypot, inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -114,25 +115,40 @@ def _change(node: Facts, twin: Facts, rtol: float) -> float | str:
         return 0.0 if one is two else "inf"
     if one["size"] != two["size"] or any([one[key] != two[key] for key in ("nans", "infs")]):
         return "inf"
-    norms = [float(one["norm"]), float(two["norm"])]
-    scale = max(norms)
-    if not isfinite(scale):
-        return 0.0
-    apart = max([abs(float(one[key] or 0) - float(two[key] or 0)) for key in ("norm", "mean", "std", "min", "max")])
+    scale = max(_size(one), _size(two))
+    apart = max([abs(a - b) for a, b in zip(_facts(one), _facts(two), strict=True)])
     (values, fuzzy), (others, fuzzy_there) = _numbers(node["picture"]), _numbers(twin["picture"])
-    if len(values) == len(others):
-        apart = max([apart, *[abs(a - b) - fuzzy - fuzzy_there for a, b in zip(values, others)]])
+    for a, b in zip(values, others) if len(values) == len(others) else ():
+        if isfinite(a) and isfinite(b):
+            apart = max(apart, abs(a - b) - fuzzy - fuzzy_there)
+        elif a != b and (a == a or b == b):             # two NaN are no difference
+            return "inf"
     change = apart / scale if apart > _ATOL else 0.0
     return number(change) if change > rtol and change < inf else 0.0
 
 
-def _numbers(picture: Facts | None) -> tuple[list[float], float]:
-    """The numbers that a picture shows, and how far from the true numbers they may be."""
-    if picture is None or (picture["kind"] == "numbers" and any([type(one) is str for one in picture["values"]])):
+def _size(gradient: Facts) -> float:
+    """The norm of the finite elements of a gradient."""
+    if type(gradient["norm"]) is not str:
+        return float(gradient["norm"])
+    finite = gradient["size"] - gradient["nans"] - gradient["infs"]
+    mean, deviation = (float(gradient[key] or 0) for key in ("mean", "std"))
+    return sqrt(finite) * hypot(mean, deviation)
+
+
+def _facts(gradient: Facts) -> list[float]:
+    """The numbers of statistics that two equal gradients have in common."""
+    facts = [gradient[key] for key in ("mean", "std", "min", "max")] + gradient.get("parts", [0, 0])
+    return [_size(gradient), *[float(fact or 0) for fact in facts]]
+
+
+def _numbers(picture: Facts | None) -> tuple[list[complex], float]:
+    """The numbers that a picture shows, and how far from the true numbers they may be. What is not finite is a NaN."""
+    if picture is None:
         return [], 0.0
     if picture["kind"] == "numbers":
-        return [float(value) for value in picture["values"]], 0.0
+        return [complex(value) for value in picture["values"]], 0.0
     levels = np.frombuffer(base64.b64decode(picture["values"]), np.uint8).astype(float)
     low, high = float(picture["lo"]), float(picture["hi"])
     step = (high - low) / 254
-    return [float(value) for value in np.where(levels == 0, 0.0, low + (levels - 1) * step)], step / 2
+    return [complex(value) for value in np.where(levels == 0, np.nan, low + (levels - 1) * step)], step / 2

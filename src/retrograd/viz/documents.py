@@ -161,12 +161,12 @@ class Document:
     def _vanished(self) -> list[int] | None:
         """The first and the last step of the longest row of operations at which gradients of zeros arrive.
 
-        `None` if there are no two such operations in a row. A step of a leaf, or without a gradient, ends no row.
+        `None` if there are no two such operations in a row. A step of a leaf, or without numbers, ends no row.
         """
         best: list[int] = []
         row: list[int] = []
         for place, step in enumerate(self.seen.steps):
-            if step.gradient is None or isinstance(step.node, AccumulateGrad):
+            if step.gradient is None or not step.gradient["size"] or isinstance(step.node, AccumulateGrad):
                 continue
             row = [*row[:1], place] if step.gradient["norm"] == 0 else []
             best = row if len(row) > 1 and (not best or row[1] - row[0] >= best[1] - best[0]) else best

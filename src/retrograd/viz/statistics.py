@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator
 from math import inf, isfinite, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,8 @@ _PART = 1 << 15                             # elements
 _EXACT = 1 << 53                            # JavaScript has all integers up to here
 _PIXELS = 48                                # that an image may have at least, however many images there are
 _HISTOGRAM = 150                            # bytes of a histogram in a document, about
+_TINY, _HUGE = 1e-140, 1e140                # between these, squares of numbers and their sums are exact enough
+_LEAST = 1e-280                             # a sum of squares that is exact enough
 _MIDDLE, _TOP = 128, 255                    # the levels of 0 in an image of signed numbers, and of the highest number
 
 Facts = dict[str, Any]
@@ -68,43 +70,94 @@ def norm(array: Any) -> float | str | None:
     if array is None:
         return None
     with np.errstate(all="ignore"):
-        return _root(sum([float(x @ x) for x in _parts(array)]))
+        square = sum([float(x @ x) for x in _parts(array)])
+        if _LEAST < square < inf:
+            return number(sqrt(square))
+        top = float(np.max([np.abs(x).max(initial=0.0) for x in _parts(array)]))
+        if not 0 < top < inf:
+            return number(top)                          # a NaN stays a NaN
+        return number(top * sqrt(sum([float((x / top) @ (x / top)) for x in _parts(array)])))
 
 
-def _root(square: float) -> float | str:
-    return number(sqrt(square) if square >= 0 else square)           # a NaN stays a NaN
+class _Sums(NamedTuple):
+    """What is summed over an array, in units of `unit`. All but `nans` and `infs` is about the finite elements."""
+
+    finite: int                                         # how many elements are
+    zeros: int
+    nans: int
+    infs: int
+    low: float
+    high: float
+    squares: float
+    pivot: float
+    total: float                                        # of the differences from the pivot
+    spread: float                                       # of their squares
+    unit: float
+
+    @property
+    def norm(self) -> float:
+        """The Euclidean norm of the finite elements."""
+        return self.unit * sqrt(self.squares)
+
+    @property
+    def mean(self) -> float | None:
+        """The mean; None if no element is finite."""
+        return self.unit * (self.pivot + self.total / self.finite) if self.finite else None
+
+    @property
+    def deviation(self) -> float | None:
+        """The standard deviation with n - 1; 0 for one element, and None if no element is finite."""
+        if self.finite < 2:
+            return 0.0 if self.finite else None
+        return self.unit * sqrt(max(0.0, self.spread - self.total * (self.total / self.finite)) / (self.finite - 1))
 
 
 def statistics(array: Any) -> Facts | None:
     """The statistics of an array, or of the stored elements of a sparse one; None for an array without numbers.
 
     The norm is that of all elements. The mean, the deviation (with n - 1, as `Tensor.std` has it) and the extremes are
-    those of the finite elements.
+    those of the finite elements, and None if there is none. Of complex elements they are those of the absolute values;
+    `parts` are then the means of the real and of the imaginary parts.
     """
     array = elements(array)
     if array is None:
         return None
-    count = zeros = nans = infs = 0
-    squares = total = spread = pivot = 0.0              # total and spread: of the differences from the pivot
-    low, high = inf, -inf
     with np.errstate(all="ignore"):
-        for x in _parts(array):
+        sums = _sums(array, 1.0)
+        top = max(abs(sums.low), abs(sums.high)) if sums.finite else 0.0
+        if top and not _TINY < top < _HUGE:             # the squares of such numbers are too small or too large
+            sums = _sums(array, top)
+        parts = [_sums(part, 1.0).mean for part in (array.real, array.imag)] if array.dtype.kind == "c" else None
+    facts = {"norm": "nan" if sums.nans else "inf" if sums.infs else number(sums.norm),
+             "mean": _known(sums.mean), "std": _known(sums.deviation),
+             "min": number(sums.low) if sums.finite else None, "max": number(sums.high) if sums.finite else None,
+             "zeros": sums.zeros, "nans": sums.nans, "infs": sums.infs, "size": sums.finite + sums.nans + sums.infs}
+    return facts if parts is None else {**facts, "parts": [_known(part) for part in parts]}
+
+
+def _known(value: float | None) -> float | str | None:
+    return None if value is None else number(value)
+
+
+def _sums(array: Any, unit: float) -> _Sums:
+    count = zeros = nans = infs = 0
+    squares = total = spread = pivot = 0.0
+    low, high = inf, -inf
+    for x in _parts(array):
+        x = x if unit == 1.0 else x / unit
+        square = float(x @ x)
+        if not isfinite(square):
+            nans, infs = nans + int(np.isnan(x).sum()), infs + int(np.isinf(x).sum())
+            x = x[np.isfinite(x)]
             square = float(x @ x)
-            if not isfinite(square):
-                nans, infs = nans + int(np.isnan(x).sum()), infs + int(np.isinf(x).sum())
-                x = x[np.isfinite(x)]
-            if x.size:
-                pivot = pivot if count else float(x[0])
-                low, high = min(low, float(x.min())), max(high, float(x.max()))
-                zeros += x.size - int(np.count_nonzero(x))
-                count, squares = count + x.size, squares + square
-                x = x - pivot
-                total, spread = total + float(x.sum()), spread + float(x @ x)
-        deviation = sqrt(max(0.0, spread - total * (total / count)) / (count - 1)) if count > 1 else 0.0
-    return {"norm": "nan" if nans else "inf" if infs else _root(squares),
-            "mean": number(pivot + total / count if count else 0), "std": number(deviation),
-            "min": number(low) if count else None, "max": number(high) if count else None,
-            "zeros": zeros, "nans": nans, "infs": infs, "size": count + nans + infs}
+        if x.size:
+            pivot = pivot if count else float(x[0])
+            low, high = min(low, float(x.min())), max(high, float(x.max()))
+            zeros += x.size - int(np.count_nonzero(x))
+            count, squares = count + x.size, squares + square
+            x = x - pivot
+            total, spread = total + float(x.sum()), spread + float(x @ x)
+    return _Sums(count, zeros, nans, infs, low * unit, high * unit, squares, pivot, total, spread, unit)
 
 
 def histogram(array: Any) -> Facts | None:
@@ -122,14 +175,15 @@ def histogram(array: Any) -> Facts | None:
 
 
 def numbers(array: Any) -> Facts:
-    """The elements of a small array, in one list: floats with six digits, others exactly, as text if JSON has none."""
+    """The elements of a small array, in one list: floats with six digits, integers exactly; as text if JSON has none.
+    """
     return {"kind": "numbers", "shape": [*array.shape], "values": [_plain(x) for x in array.reshape(-1).tolist()]}
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, int):
         return value if abs(value) <= _EXACT else str(value)
-    return str(value) if isinstance(value, complex) else number(value)
+    return f"{value.real:.6g}{value.imag:+.6g}j" if isinstance(value, complex) else number(value)
 
 
 def image(array: Any, pixels: int = SIDE * SIDE) -> Facts | None:

@@ -232,3 +232,21 @@ def test_sizes_of_a_recurrent_layer() -> None:
         error_of(lambda: network(torch.ones(2, 4, 7))))
     assert "  because    the states are of 2 sequences, and the input has 1" in notes(
         error_of(lambda: network(torch.ones(1, 4, 3), torch.ones(1, 2, 5))))
+
+
+@pytest.mark.parametrize(("layer", "named"), [
+    (torch.relu, "torch._VariableFunctionsClass.relu"), (torch.nn.functional.relu, "torch.nn.functional.relu"),
+    (len, "len"), (3, "int"), (torch.ones(2), "torch.FloatTensor")])
+def test_what_is_no_module_is_named(layer: Any, named: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        torch.nn.Sequential(layer)
+    assert str(caught.value) == f"{named} is not a Module subclass"
+
+
+@pytest.mark.parametrize("kind", ["register_full_backward_hook", "register_full_backward_pre_hook"])
+def test_a_module_s_hook_that_changes_sizes_is_named_as_in_pytorch(kind: str) -> None:
+    layer = torch.nn.Linear(2, 2)
+    getattr(layer, kind)(lambda module, *grads: (grads[0][0][:, :1],))
+    with pytest.raises(RuntimeError) as caught:
+        layer(torch.ones(1, 2, requires_grad=True)).sum().backward()
+    assert str(caught.value) == "hook 'hook' has changed the size of value"

@@ -35,6 +35,25 @@ WRONG: dict[str, Callable[[], Any]] = {
     " * (Tensor input, *, torch.dtype dtype = None)\n"
     " * (Tensor input, tuple of ints dim, bool keepdim = False, *, torch.dtype dtype = None, Tensor out = None)":
         lambda: torch.sum(X, "a"),
+    'full() missing 1 required positional arguments: "fill_value"': lambda: torch.full((2, 2)),
+    'new_full() missing 1 required positional arguments: "fill_value"': lambda: X.new_full((2,)),
+    'transpose() missing 1 required positional arguments: "dim1"': lambda: X.transpose(0),
+    'complex() missing 1 required positional arguments: "imag"': lambda: torch.complex(X),
+    'frombuffer() missing 1 required positional arguments: "dtype"': lambda: torch.frombuffer(b"1234"),
+    "split() missing 1 required positional argument: 'split_size_or_sections'": lambda: torch.split(X),
+    "pad() missing 1 required positional argument: 'pad'": lambda: torch.nn.functional.pad(X),
+    "linspace() received an invalid combination of arguments - got (int, int, float), but expected one of:\n"
+    " * (Tensor start, Tensor end, int steps, *, Tensor out = None, torch.dtype dtype = None,":
+        lambda: torch.linspace(0, 1, 2.5),
+    "logspace() received an invalid combination of arguments - got (int, int, num=int), but expected one of:\n":
+        lambda: torch.logspace(0, 1, num=5),
+    "new() received an invalid combination of arguments - got (list, dtype=torch.dtype), but expected one of:\n"
+    " * (*, torch.device device = None)\n      didn't match because some of the keywords were incorrect: dtype\n"
+    " * (torch.Storage storage)\n": lambda: torch.Tensor([1, 2], dtype=torch.int64),
+    "new() received an invalid combination of arguments - got (float, int), but expected one of:\n":
+        lambda: torch.Tensor(2.5, 3),
+    "new(): argument 'size' failed to unpack the object at pos 2 with error \"type must be tuple of ints,but got "
+    'float"': lambda: torch.LongTensor(2, 2.0),
 }
 
 
@@ -43,6 +62,12 @@ def test_what_is_said(said: str, call: Callable[[], Any]) -> None:
     with pytest.raises((TypeError, ValueError)) as caught:
         call()
     assert str(caught.value).startswith(said)
+
+
+def test_the_old_constructor_takes_the_device_of_its_tensors() -> None:
+    assert torch.Tensor([1, 2], device="cpu").tolist() == [1, 2]
+    with pytest.raises(RuntimeError, match="legacy constructor expects device type: cpu but device type: cuda was pas"):
+        torch.FloatTensor([1, 2], device="cuda")
 
 
 def test_arguments_that_fit() -> None:

@@ -94,6 +94,26 @@ def test_bad_numbers_and_missing_gradients_differ() -> None:
     assert not differing(passed(1e-44).beside(passed(3e-44)).document)          # of which float32 has no digits
 
 
+def of_numbers(numbers: list[Any], **options: Any) -> Any:
+    """A pass in which these numbers arrive at a leaf."""
+    factor = torch.tensor(numbers, **options)
+    x = torch.zeros(len(numbers), dtype=factor.dtype, requires_grad=True)
+    return viz.explore((x * factor).sum().real, params={"x": x})
+
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(("one", "other"), [
+    ([1 + 2j, 3j], [1 - 2j, 3j]), ([1j] * 30, [-1j] * 30), ([NAN, 1., 2.], [1., NAN, 2.]),
+    ([NAN, 1., 2.], [NAN, 1., 3.]), ([INF, 1.], [-INF, 1.]), ([INF, 1e-3], [INF, 2e-3]),
+    ([NAN] * 10 + [1.] * 10, [1.] * 10 + [NAN] * 10)])
+def test_phases_signs_and_places_count(one: list[Any], other: list[Any]) -> None:
+    """The absolute values, or the numbers of NaN and infinities, are the same."""
+    assert "x" in differing(of_numbers(one).beside(of_numbers(other)).document)
+    assert not differing(of_numbers(one).beside(of_numbers(one)).document)
+
+
 def test_a_page_is_read_again(tmp_path: Path) -> None:
     network().save(tmp_path / "before.html")
     both = network(lambda h: h * 2).beside(tmp_path / "before.html").document

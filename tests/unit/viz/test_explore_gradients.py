@@ -97,3 +97,8 @@ def test_a_gradient_that_vanishes_on_one_way_only() -> None:
     first, last = document["totals"]["vanished"]
     names = [document["nodes"][step["node"]]["name"] for step in document["steps"][first: last + 1]]
     assert names == ["SinBackward0", "ExpBackward0", "MulBackward0"]
+
+
+def test_empty_gradients_have_not_vanished() -> None:
+    w = torch.randn(0, 3, requires_grad=True)
+    assert viz.explore((w * 2).relu().exp().sum()).document["totals"]["vanished"] is None

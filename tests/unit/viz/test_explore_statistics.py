@@ -47,9 +47,36 @@ def test_statistics_of_bad_values() -> None:
     empty = statistics(np.zeros((0, 3)))
     assert empty is not None
     assert (empty["norm"], empty["min"], empty["size"]) == (0.0, None, 0)
-    assert statistics(np.full(2, np.nan)) is not None
+    assert (empty["mean"], empty["std"]) == (None, None)
+    bad = statistics(np.full(2, np.nan))
+    assert bad is not None
+    assert (bad["mean"], bad["std"], bad["nans"]) == (None, None, 2)
     assert statistics(object()) is None
-    assert statistics(np.array([3 + 4j])) == statistics(np.array([5.]))
+
+
+def test_statistics_of_complex_numbers() -> None:
+    found = statistics(np.array([3 + 4j, -1j]))
+    assert found == {**(statistics(np.array([5., 1.])) or {}), "parts": [1.5, 1.5]}
+    assert statistics(np.array([complex("nan")])) == {**(statistics(np.array([np.nan])) or {}), "parts": [None, 0.0]}
+
+
+@pytest.mark.parametrize("scale", [1e300, 1e-300, 1e-320])
+def test_numbers_whose_squares_are_no_floats(scale: float) -> None:
+    array = np.array([3., -4., 0.]) * scale
+    found = statistics(array)
+    assert found is not None
+    assert found["norm"] == norm(array) == pytest.approx(5 * scale, rel=1e-2)
+    assert found["std"] == pytest.approx(3.51188 * scale, rel=1e-2)
+    assert found["mean"] == pytest.approx(-scale / 3, rel=1e-2)
+    assert (found["zeros"], found["nans"], found["infs"]) == (1, 0, 0)
+    assert norm(np.array([np.inf, scale])) == "inf"
+    assert norm(np.array([np.inf, np.nan])) == "nan"
+
+
+def test_numbers_that_are_complex_have_six_digits() -> None:
+    found = Pictures(1).of(np.array([1 / 3 - 2j, complex("nan+infj")]))
+    assert found is not None
+    assert found["values"] == ["0.333333-2j", "nan+infj"]
 
 
 def test_numbers() -> None:
@@ -122,7 +149,7 @@ def test_an_image_tells_what_is_not_finite() -> None:
 @pytest.mark.parametrize(("array", "values"), [
     (np.array([[1 / 3, np.nan], [np.inf, -2.]], np.float32), [0.333333, "nan", "inf", -2.0]),
     (np.array([12345678, -1]), [12345678, -1]), (np.array([True, False]), [True, False]),
-    (np.array([2**60]), [str(2**60)]), (np.array([1 + 2j]), ["(1+2j)"]), (np.float64(2.5), [2.5])])
+    (np.array([2**60]), [str(2**60)]), (np.array([1 + 2j]), ["1+2j"]), (np.float64(2.5), [2.5])])
 def test_few_elements_are_shown_by_their_numbers(array: Any, values: list[Any]) -> None:
     assert Pictures(1).of(array) == {"kind": "numbers", "shape": [*array.shape], "values": values}
 

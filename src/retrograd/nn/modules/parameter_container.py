@@ -7,10 +7,10 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from ...tensors.face.conversion import typename
 from ...tensors.tensor import Tensor
 from ..parameter import Parameter
 from .module import Module
-from .module.members import type_name
 
 __all__ = ["ParameterDict", "ParameterList", "pairs"]
 
@@ -222,7 +222,7 @@ class ParameterDict(Module):
             self[key] = value
 
     def extra_repr(self) -> str:
-        return "\n".join(_line(key, value, type_name(value)) for key, value in self.items())
+        return "\n".join(_line(key, value, typename(value)) for key, value in self.items())
 
     def __call__(self, input: Any) -> Any:
         raise RuntimeError("ParameterDict should not be called.")

@@ -7,7 +7,7 @@ this schema. Otherwise the error lists all schemas.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from operator import index
 from typing import Any
 
@@ -113,9 +113,14 @@ def _too_many(way: Schema, said: str, count: int) -> TypeError:
 
 
 def _missing(way: Schema, said: str, first: int) -> TypeError:
-    absent = [f'"{p.name}"' for p in way.parameters[first:] if p.default is None]
+    return missing(said, [p.name for p in way.parameters[first:] if p.default is None])
+
+
+def missing(said: str, absent: Sequence[str]) -> TypeError:
+    """PyTorch's error for arguments that are not there."""
+    names = ", ".join([f'"{name}"' for name in absent])
     return TypeError(f"{said}() missing {len(absent)} required positional argument{'s' if len(absent) == 1 else ''}: "
-                     f"{', '.join(absent)}")
+                     f"{names}")
 
 
 def _unfit(parameter: Parameter, said: str, value: Any, position: int | None, number: int) -> Exception | None:

@@ -6,8 +6,10 @@ strided, on the CPU, in memory of one process.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from numbers import Number
+from types import FunctionType
 from typing import Any
 
 from ...foundations import dtypes
@@ -25,6 +27,7 @@ from .legacy import BY_NAME
 
 _cast = recorded(ops.cast)
 _clone = recorded(ops.clone)
+_PACKAGE = __name__.partition(".")[0] + "."
 _BUILTIN = (bool, int, float, complex)
 
 
@@ -241,16 +244,28 @@ def get_device(input: TensorBase) -> int:
     return -1
 
 
+def _function_name(function: FunctionType) -> str:
+    """The name of a function of the package, as of PyTorch's function: most are those of a class in C."""
+    name, package = function.__name__, sys.modules[_PACKAGE.removesuffix(".")]
+    if f"{_PACKAGE}nn.functional." in function.__module__:
+        return f"torch.nn.functional.{name}"
+    if vars(package).get(name) is function:
+        return f"torch._VariableFunctionsClass.{name}"
+    return f"{public_name(function.__module__)}.{function.__qualname__}"
+
+
 @public()
 def typename(obj: Any, /) -> str:
     """The name of a type: for a tensor, that of `type()`; for a class, a function or an instance, the dotted name.
 
     >>> import retrograd as torch
     >>> typename(torch.ones(2)), typename(torch.nn.functional.relu), typename(3)
-    ('torch.FloatTensor', 'torch.nn.functional.activation.relu', 'int')
+    ('torch.FloatTensor', 'torch.nn.functional.relu', 'int')
     """
     if isinstance(obj, TensorBase):
         return str(obj.type())
+    if isinstance(obj, FunctionType) and f"{obj.__module__}.".startswith(_PACKAGE):
+        return _function_name(obj)
     named = obj if hasattr(obj, "__qualname__") else type(obj)
     module = getattr(named, "__module__", None) or "builtins"
     return named.__qualname__ if module == "builtins" else f"{public_name(module)}.{named.__qualname__}"

@@ -12,17 +12,22 @@ from typing import Any, Union
 import numpy as np
 
 from ...foundations import dtypes
-from ...foundations.devices import DeviceLike, checked
+from ...foundations.devices import DeviceLike, checked, device as Device
 from ...foundations.dtypes import Array, default_floating, dtype
 from ...foundations.errors import kind_of, noted
 from ...foundations.modes import local
+from ..arguments.combinations import combination
 from ..arguments.data import is_sequence, new_array
+from ..arguments.schemas import Schema
 from ..recording.public import public
 from ..state.base import TensorBase
 from ..state.dispatch import DISPATCH
 from .subclassing import as_subclass, leaf_of
 
-_MISSING: Any = object()
+# The ways to call the constructor, as messages show them.
+_WAYS = tuple([Schema("new", (), "Tensor", text) for text in (
+    "(*, torch.device device = None)", "(torch.Storage storage)", "(Tensor other)",
+    "(tuple of ints size, *, torch.device device = None)", "(object data, *, torch.device device = None)")])
 _UNION: Any = Union                                  # for unions made at run time
 # The element types by the names of the old types of tensors.
 BY_NAME = {f"torch.{of.legacy}Tensor": of for of in dtype.all.values()}
@@ -42,10 +47,13 @@ def _array_from(args: tuple[Any, ...], to: np.dtype[Any] | None) -> Array:
     target = default_floating() if to is None else to
     if not args:
         return np.empty(0, target)
-    if all(hasattr(type(n), "__index__") and not isinstance(n, (bool, TensorBase, np.ndarray)) for n in args):
+    place = next((i for i, n in enumerate(args) if not _is_size(n)), None)
+    if place is None:
         return np.empty(_sizes(args), target)
     if len(args) > 1:
-        raise TypeError(f"new(): expected sizes as integers, but got ({', '.join(map(kind_of, args))})")
+        raise combination(_WAYS, args, {}, kind_of) if not place else TypeError(
+            f"new(): argument 'size' failed to unpack the object at pos {place + 1} with error \"type must be tuple of "
+            f'ints,but got {kind_of(args[place])}"')
     value = args[0]
     if isinstance(value, TensorBase):
         if to is not None and value._array.dtype != to:
@@ -64,6 +72,10 @@ def _array_from(args: tuple[Any, ...], to: np.dtype[Any] | None) -> Array:
     return new_array(value, target)
 
 
+def _is_size(value: Any) -> bool:
+    return hasattr(type(value), "__index__") and not isinstance(value, (bool, TensorBase, np.ndarray))
+
+
 def _sizes(sizes: Iterable[int]) -> list[int]:
     """Sizes, checked. Raises TypeError or RuntimeError."""
     found = [index(size) for size in sizes]
@@ -77,9 +89,20 @@ def _sizes(sizes: Iterable[int]) -> list[int]:
     return found
 
 
-def construct(cls: type[Any], args: tuple[Any, ...], data: Any = _MISSING, to: np.dtype[Any] | None = None) -> Any:
+def _with_named(args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+    """The arguments, with `data` among them. Raises errors for other names than `device`, and for other devices."""
+    if (args and "data" in named) or not named.keys() <= {"data", "device"}:
+        raise noted(combination(_WAYS, args, named, kind_of),
+                    instead="use torch.tensor(data, dtype=..., requires_grad=...), or torch.empty(sizes, dtype=...)")
+    device = named.get("device")
+    if device is not None and (kind := Device(device).type) != "cpu":
+        raise RuntimeError(f"legacy constructor expects device type: cpu but device type: {kind} was passed")
+    return (named["data"],) if "data" in named else args
+
+
+def construct(cls: type[Any], args: tuple[Any, ...], to: np.dtype[Any] | None = None, **named: Any) -> Any:
     """A tensor of the class `cls`, by the old constructor."""
-    args = args if data is _MISSING else (data,)
+    args = _with_named(args, named) if named else args
     array = _array_from(args, to)
     if len(args) == 1 and isinstance(args[0], TensorBase):
         return as_subclass(args[0], cls)                 # the tensor itself, with its history
@@ -105,8 +128,8 @@ class tensortype:
         self.dtype = self.of_type = of                   # `t.type(LongTensor)` converts to `of_type`
         self.__name__ = f"{of.legacy}Tensor"
 
-    def __call__(self, *args: Any) -> Any:
-        return construct(DISPATCH.tensor, args, to=self.dtype.dtype)
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        return construct(DISPATCH.tensor, args, self.dtype.dtype, **named)
 
     def __instancecheck__(self, value: object) -> bool:
         return isinstance(value, TensorBase) and value._array.dtype == self.dtype.dtype

@@ -63,7 +63,7 @@ function passChart(values, go, others) {
     const area = chart.getBoundingClientRect();
     go(Math.min(values.length - 1, Math.floor(((event.clientX - area.left) / area.width) * values.length)));
   });
-  const axis = make("div", { class: zero ? "axis zeros" : "axis", "aria-hidden": "true" }, make("span", {}, digits(high)), make("span", {}, digits(low)), zero ? make("span", {}, "0") : null);
+  const axis = make("div", { class: zero ? "axis zeros" : "axis", "aria-hidden": "true" }, make("span", {}, digits(high)), make("span", {}, low < high ? digits(low) : ""), zero ? make("span", {}, "0") : null);
   return make("figure", { class: "picture chart" }, axis, chart,
     make("figcaption", {}, make("span", {}, "loss"), make("span", {}, "steps of the pass"), make("span", {}, "end")));
 }

@@ -20,6 +20,7 @@ const MEASURES = {
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
 const ZERO_LEVEL = -1;
+const SAME_LEVEL = 0.4;             // of the one value that all items have
 const ZEROS = ["norm", "change"];
 
 /** What maps a measure to places in the palette, 0 to 1: logarithmic for numbers, one step each for dtypes. 0 is apart where it means something. */
@@ -47,11 +48,11 @@ function numberScale(color) {
   const at = (x) => {
     if (x === null || x === undefined || Number.isNaN(x)) return null;
     if (x <= 0) return has0 ? ZERO_LEVEL : 0;
-    if (span < 1e-9) return 0.4;
+    if (span < 1e-9) return SAME_LEVEL;
     return Math.min(1, Math.max(0, (Math.log(x) - Math.log(low)) / span));
   };
   const zero = has0 && model.order.some((item) => MEASURES[color].of(item) === 0);
-  return { low, high, at, zero, none: !values.length };
+  return { low, high, at, zero, none: !values.length, same: span < 1e-9 };
 }
 
 /** Where an item stands in the palette, or null. */
@@ -95,9 +96,10 @@ function paintLegend() {
   const scale = scaleOf(state.color);
   const stops = Array.from({ length: 9 }, (_, k) => paletteColor(k / 8)).join(", ");
   const bar = make("div", { class: "ramp", style: `background: linear-gradient(to right, ${stops})` });
-  const names = () => scale.names.map((name) => make("span", { class: "key" }, make("i", { style: `background: ${paletteColor(scale.at(name))}` }), name));
-  const zero = scale.zero ? [make("span", { class: "key" }, make("i", { style: `background: ${paletteColor(ZERO_LEVEL)}` }), "0")] : [];
-  const ends = () => [...zero, make("span", {}, measure.text(scale.low)), bar, make("span", {}, measure.text(scale.high))];
+  const names = () => scale.names.map((name) => key(scale.at(name), name));
+  const key = (place, text) => make("span", { class: "key" }, make("i", { style: `background: ${paletteColor(place)}` }), text);
+  const zero = scale.zero ? [key(ZERO_LEVEL, "0")] : [];
+  const ends = () => [...zero, ...(scale.same ? [key(SAME_LEVEL, measure.text(scale.low))] : [make("span", {}, measure.text(scale.low)), bar, make("span", {}, measure.text(scale.high))])];
   const nothing = make("span", { class: "muted" }, "nothing measured");
   byId("scale").replaceChildren(make("p", {}, measure.title), ...(scale.names ? [make("div", { class: "keys" }, ...names())] : scale.none ? [nothing] : ends()));
 }

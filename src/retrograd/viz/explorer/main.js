@@ -26,6 +26,7 @@ function paintControls() {
 function choose(item, unfold = false) {
   if (unfold) {
     const open = new Set([...state.open, ...groupsAround(item)]);
+    followed.clear();
     if (!sameSet(open, state.open)) change({ open });
   }
   const step = state.step !== null && !item.members && item.position !== null ? item.position : state.step;
@@ -38,11 +39,13 @@ function toggleGroup(group, open = !state.open.has(group.index)) {
   const groups = new Set(state.open);
   if (open) groups.add(group.index);
   else groups.delete(group.index);
+  followed.delete(group.index);
   keeping(`g${group.index}`, () => change({ open: groups }));
 }
 
 /** Folds or unfolds everything, or turns the graph, and shows it from its start or where the chosen node is. */
 function survey(changes) {
+  followed.clear();
   change(changes);
   const item = chosenItem();
   look(wholeView());

@@ -7,7 +7,7 @@ function readModel(data) {
   const nodes = new Map((data.nodes ?? []).map((node) => [node.id, { ...node, received: [], users: [], first: null }]));
   const made = { data, nodes, groups: readGroups(data, nodes), steps: readSteps(data, nodes) };
   for (const node of nodes.values()) {
-    node.norm = node.gradient ? number(node.gradient.norm) : null;
+    node.norm = node.gradient?.size ? number(node.gradient.norm) : null;      // an empty gradient has not vanished
     for (const link of node.links ?? []) if (link && nodes.has(link[0])) nodes.get(link[0]).users.push(node.id);
   }
   readPass(made);

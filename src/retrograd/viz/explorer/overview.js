@@ -21,12 +21,14 @@ function alarmPart() {
   const maker = firstMaker();
   const forward = model.nodes.get(model.data.totals?.first_bad?.forward);
   const without = model.order.filter((node) => node.problem === "none");
-  const count = model.order.filter((node) => node.problem === "nan" || node.problem === "inf").length;
+  const wrong = model.order.filter((node) => node.problem === "nan" || node.problem === "inf");
+  const count = wrong.length;
   const zero = model.order.filter((node) => node.kind === "leaf" && node.norm === 0);
   const vanished = vanishedPart();
   if (!maker && !forward && !count && !without.length && !zero.length && !vanished) return make("p", { class: "fine" }, "No NaN, no infinity, and every leaf gets a gradient that is not 0.");
   const told = (text, node) => (node ? [make("p", {}, text), itemLink(node, node.site ? make("span", { class: "value" }, siteText(node.site)) : null)] : []);
-  const bad = maker || forward || count ? make("div", { class: "alarm" }, make("p", {}, `NaN or infinity in ${counted(count, "node")}.`),
+  const saved = maker || forward ? null : shortList(wrong.map((node) => () => itemLink(node)));      // nobody saw who made it
+  const bad = maker || forward || count ? make("div", { class: "alarm" }, make("p", {}, `NaN or infinity in ${counted(count, "node")}${saved ? ":" : "."}`), saved,
     ...told("The first of the pass is made by the rule of", maker), ...told("The first of the forward computation is made by", forward)) : null;
   const lost = without.length ? make("div", { class: "alarm" }, make("p", {}, `${leavesText(without.length)} without gradient:`), shortList(without.map((node) => itemLink(node)))) : null;
   const still = zero.length ? make("div", { class: "alarm" }, make("p", {}, `${leavesText(zero.length)} with a gradient of zeros:`), shortList(zero.map((node) => itemLink(node)))) : null;

@@ -53,6 +53,7 @@ function numbersTable({ shape, values }) {
 /** A number of a small array in few letters. */
 function shortText(value) {
   if (typeof value === "boolean") return value ? "true" : "false";
+  if (typeof value === "string" && value.endsWith("j")) return value.replace(/[\d.]+(e[+-]\d+)?/g, (part) => shortText(Number(part)));
   if (typeof value === "string" && !["nan", "inf", "-inf"].includes(value)) return value;
   const x = number(value);
   const size = Math.abs(x);
@@ -60,10 +61,15 @@ function shortText(value) {
   return size >= 1e5 || size < 1e-3 ? x.toExponential(1) : String(Number(x.toPrecision(3)));
 }
 
-/** The numbers of a small array as lines of text: its rows, or four a line if the rows are many or long. */
+/** The numbers of a small array as lines of text: its rows, or four a line if the rows are many or long, or fewer that fit a box. */
 function numberLines({ shape, values }) {
   const wide = (shape.at(-1) ?? 1) <= BESIDE && values.length / (shape.at(-1) || 1) <= BESIDE ? shape.at(-1) ?? 1 : BESIDE;
-  return Array.from({ length: Math.ceil(values.length / wide) }, (_, r) => values.slice(r * wide, (r + 1) * wide).map(shortText).join("\u2002"));
+  const lines = (count) => Array.from({ length: Math.ceil(values.length / count) }, (_, r) => values.slice(r * count, (r + 1) * count).map(shortText).join("\u2002"));
+  for (let count = wide; count > 1; count = Math.ceil(count / 2)) {
+    const rows = lines(count);
+    if (rows.every((row) => textWidth(row, FONTS.small) <= BOX.widest - BOX.margin)) return rows;
+  }
+  return lines(1);
 }
 
 /** What a box or a mark of the graph shows of an array besides its norm: lines of numbers, or a heat map of a size. */
@@ -119,8 +125,12 @@ function statsTable(stats) {
   const row = (name) => cell(name, digits(stats[name]), wrong(stats[name]));
   const rows = [row("norm"), row("mean"), row("std"), cell("zeros", zeros(stats)), row("min"), row("max")];
   rows.push(cell("NaN", digits(stats.nans), stats.nans > 0), cell("inf", digits(stats.infs), stats.infs > 0));
-  return make("dl", { class: "stats" }, ...rows.flat());
+  const table = make("dl", { class: "stats" }, ...rows.flat());
+  return stats.parts ? make("div", {}, table, make("p", { class: "muted" }, partsText(stats))) : table;
 }
+
+/** What the statistics of complex numbers are about. */
+const partsText = ({ parts: [real, imaginary] }) => `These are complex numbers: the statistics and the colors are of their absolute values. Their mean is ${real === null ? "–" : `${digits(real)} ${number(imaginary) < 0 ? "−" : "+"} ${digits(Math.abs(number(imaginary)))}j`}.`;
 
 function zeros({ zeros: count, size }) {
   if (!count || !size) return digits(count);

@@ -4,6 +4,7 @@
 const PLAY = { least: 60, most: 600, whole: 24000 };
 let playing = null;
 
+/** The groups that the walk opened, and that it closes behind itself. What the user opens or folds is no longer among them. */
 let followed = new Set();
 
 /** Walks to a step; the node of the step is chosen, and what hides it opens. Null ends the walk. */
@@ -93,7 +94,8 @@ function paintTicks() {
   [canvas.width, canvas.height] = [width * sharp, height * sharp];
   const pen = canvas.getContext("2d");
   pen.scale(sharp, sharp);
-  const colors = getComputedStyle(document.documentElement);
+  const style = getComputedStyle(document.documentElement);
+  const colors = Object.fromEntries(["--wrong", "--tick", "--muted", "--ink"].map((name) => [name, style.getPropertyValue(name)]));
   const wide = width / model.steps.length;
   model.steps.forEach((step, k) => {
     const node = model.nodes.get(step.node);
@@ -102,14 +104,14 @@ function paintTicks() {
     const t = level(node, state.color) ?? 0;
     const high = wrong ? height - 6 : t === ZERO_LEVEL ? 1.5 : 5 + t * (height - 12);
     pen.globalAlpha = state.step === null || k <= state.step ? 1 : 0.35;
-    pen.fillStyle = colors.getPropertyValue(wrong ? "--wrong" : "--tick");
+    pen.fillStyle = colors[wrong ? "--wrong" : "--tick"];
     const thick = Math.max(0.75, Math.min(14, wide - (wide > 4 ? 2 : 0)));
     pen.fillRect((k + 0.5) * wide - thick / 2, height - high, thick, high);
   });
   pen.globalAlpha = 1;
   const at = state.step ?? model.nodes.get(state.node)?.position ?? null;
   if (at === null) return;
-  pen.fillStyle = colors.getPropertyValue(state.step === null ? "--muted" : "--ink");
+  pen.fillStyle = colors[state.step === null ? "--muted" : "--ink"];
   const middle = (at + 0.5) * wide;
   pen.fillRect(middle - 1, 0, 2, height);
   pen.beginPath();

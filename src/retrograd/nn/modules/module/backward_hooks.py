@@ -92,9 +92,14 @@ class BackwardHook:
         return tuple([full[i] for i in self.input_places])
 
 
-def _through(values: tuple[Any, ...], hook: Hook) -> tuple[Any, list[int] | None]:
-    """The values, passed through a node with the hook, and the places of the tensors; None if no tensor requires grad.
+def _through(values: tuple[Any, ...], called: Hook) -> tuple[Any, list[int] | None]:
+    """The values, passed through a node with a hook that calls `called`, and the places of the tensors.
+
+    There are no places if no tensor requires grad.
     """
+    def hook(grads: Any, others: Any) -> Any:               # errors name the hook, as in PyTorch
+        return called(grads, others)
+
     places = [i for i, value in enumerate(values) if isinstance(value, Tensor)]
     if not local.thread.grad or not any(values[i].requires_grad for i in places):
         return values, None

@@ -11,7 +11,8 @@ from typing import Any, cast
 
 from ....foundations.errors import noted
 from ....foundations.inherited import part_of
-from ....foundations.names import instead, public
+from ....foundations.names import instead
+from ....tensors.face.conversion import typename
 from ....tensors.tensor import Tensor
 from ...parameter import Buffer, Parameter
 
@@ -40,14 +41,6 @@ class Member:
             return getattr(module, self.kind)[self.name]
         except KeyError:
             raise AttributeError(self.name) from None
-
-
-def type_name(value: object) -> str:
-    """The type as PyTorch's messages name it."""
-    if isinstance(value, Tensor):
-        return str(value.type())
-    kind = value if isinstance(value, type) else type(value)
-    return kind.__qualname__ if kind.__module__ == "builtins" else f"{public(kind.__module__)}.{kind.__qualname__}"
 
 
 @part_of("Module")
@@ -87,7 +80,7 @@ class Members:
             self.register_parameter(name, value)
         elif name in own.get("_parameters", ()):
             if value is not None:
-                raise TypeError(f"cannot assign '{type_name(value)}' as parameter '{name}' "
+                raise TypeError(f"cannot assign '{typename(value)}' as parameter '{name}' "
                                 "(torch.nn.Parameter or None expected)")
             self.register_parameter(name, None)
         elif isinstance(value, Members):
@@ -96,7 +89,7 @@ class Members:
             self._modules[name] = self._seen("module", name, value)
         elif name in own.get("_modules", ()):
             if value is not None:
-                raise TypeError(f"cannot assign '{type_name(value)}' as child module '{name}' "
+                raise TypeError(f"cannot assign '{typename(value)}' as child module '{name}' "
                                 "(torch.nn.Module or None expected)")
             self._modules[name] = self._seen("module", name, None)
         elif isinstance(value, Buffer):
@@ -104,7 +97,7 @@ class Members:
             self._assign_buffer(name, buffer, buffer.persistent)
         elif name in own.get("_buffers", ()):
             if value is not None and not isinstance(value, Tensor):
-                raise TypeError(f"cannot assign '{type_name(value)}' as buffer '{name}' "
+                raise TypeError(f"cannot assign '{typename(value)}' as buffer '{name}' "
                                 "(torch.nn.Buffer, torch.Tensor or None expected)")
             if type(self).register_buffer is Members.register_buffer:
                 self._buffers[name] = self._seen("buffer", name, value)
@@ -185,7 +178,7 @@ class Members:
         self._require_init("parameter")
         self._check_name(name, "parameter", self._parameters)
         if param is not None and not isinstance(param, Parameter):
-            raise TypeError(f"cannot assign '{type_name(param)}' object to parameter '{name}' "
+            raise TypeError(f"cannot assign '{typename(param)}' object to parameter '{name}' "
                             "(torch.nn.Parameter or None required)")
         self._parameters[name] = None if param is None else self._seen("parameter", name, param)
 
@@ -197,7 +190,7 @@ class Members:
         self._require_init("buffer")
         self._check_name(name, "buffer", self._buffers)
         if tensor is not None and not isinstance(tensor, Tensor):
-            raise TypeError(f"cannot assign '{type_name(tensor)}' object to buffer '{name}' "
+            raise TypeError(f"cannot assign '{typename(tensor)}' object to buffer '{name}' "
                             "(torch Tensor or None required)")
         self._buffers[name] = self._seen("buffer", name, tensor)
         if persistent:
@@ -208,7 +201,7 @@ class Members:
     def add_module(self, name: str, module: Any) -> None:
         """Add a submodule, which becomes the attribute `name`. Raises the errors of `register_parameter`."""
         if module is not None and not isinstance(module, Members):
-            raise TypeError(f"{type_name(module)} is not a Module subclass")
+            raise TypeError(f"{typename(module)} is not a Module subclass")
         if isinstance(name, str):
             self._check_free(name, self._modules)          # PyTorch says first that a name is taken, here only
         self._check_name(name, "module", self._modules, shown="got")

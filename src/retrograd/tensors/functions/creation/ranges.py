@@ -92,6 +92,9 @@ def range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: torch_dtype 
     return made(kernels.arange(first, stride, count, target), device, requires_grad)
 
 
+_ENDS = ("Tensor start, Tensor end", "Number start, Tensor end", "Tensor start, Number end", "Number start, Number end")
+
+
 def _ends(name: str, start: Any, end: Any, steps: Any,
           dtype: torch_dtype | None) -> tuple[Any, Any, int, np.dtype[Any]]:
     """The checked bounds and number of steps of `linspace` or `logspace`, and the dtype of the result."""
@@ -122,7 +125,9 @@ def _ends(name: str, start: Any, end: Any, steps: Any,
     return ends[0], ends[1], int(steps), target
 
 
-@public(out=rule(gradient=CONSTANT, typed=True, notice=""), event="aten::linspace")
+@public(
+    *[f"linspace({ends}, int steps, *, Tensor out=None, {_OPTIONS}" for ends in _ENDS],
+    out=rule(gradient=CONSTANT, typed=True, notice=""), event="aten::linspace")
 def linspace(start: Any, end: Any, steps: int, *, dtype: torch_dtype | None = None, layout: Layout = strided,
              device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """A 1-d tensor of `steps` evenly spaced numbers. The first is `start`, and the last is `end`.
@@ -135,7 +140,9 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: torch_dtype | None = No
     return made(kernels.linspace(*_ends("linspace", start, end, steps, dtype)), device, requires_grad)
 
 
-@public(out=rule(gradient=CONSTANT, typed=True, notice=""), event="aten::logspace")
+@public(
+    *[f"logspace({ends}, int steps, float base=10.0, *, Tensor out=None, {_OPTIONS}" for ends in _ENDS],
+    out=rule(gradient=CONSTANT, typed=True, notice=""), event="aten::logspace")
 def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: torch_dtype | None = None,
              layout: Layout = strided, device: DeviceLike | None = None, pin_memory: bool = False,
              requires_grad: bool = False) -> TensorBase:
