@@ -209,7 +209,7 @@ def test_a_size_of_1_in_both_operands_of_a_contraction_belongs_to_the_second(equ
 
 @pytest.mark.parametrize("seed", range(300))
 def test_strides_of_contractions(seed: int) -> None:
-    """`einsum` of two and three operands, with labels of any order. All operands have the label `a`, which is summed."""
+    """`einsum` of two and three operands. All operands have the label `a`, which is summed."""
     draw = random.Random(seed)
     sizes = {label: draw.choice([2, 3, 4]) for label in "abcdef"}
     terms = [["a", *draw.sample("bcdef", draw.randint(1, 3))] for _ in range(draw.choice([2, 2, 2, 3]))]
