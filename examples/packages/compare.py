@@ -19,7 +19,7 @@ from pathlib import Path
 
 # Packages that are installed under another name.
 DISTRIBUTIONS = {"curvlinops": "curvlinops-for-pytorch", "torchmin": "pytorch-minimize", "pyro": "pyro-ppl",
-                 "ignite": "pytorch-ignite", "laplace": "laplace-torch"}
+                 "ignite": "pytorch-ignite", "laplace": "laplace-torch", "torchcrf": "pytorch-crf", "ot": "pot"}
 FOLDER = Path(__file__).parent
 sys.path.append(str(Path(sys.prefix, "vision")))            # where `make field` installs torchvision
 RUNNERS = {"compare.py", "suites.py", "vision.py"}

@@ -20,7 +20,8 @@ class OpOverload:
     __module__ = _HOME
 
     def __init__(self, packet: OpOverloadPacket, overload: str) -> None:
-        self.overloadpacket, self._overloadname, self.namespace = packet, overload, packet.namespace
+        self.overloadpacket = self._overloadpacket = packet
+        self._overloadname, self.namespace = overload, packet.namespace
         self.__name__ = f"{packet.__name__}.{overload}"
         self.__module__ = packet.__module__
 

@@ -171,6 +171,7 @@ PRODUCTS: dict[str, tuple[Any, Any]] = {
     "linear of a stack": (lambda t, x, y, z: t.nn.functional.linear(x, y, z),
                           lambda n, k, m: [(2, n, k), (m, k), (m,)]),
     "einsum": (lambda t, x, y: t.einsum("ij,kj->ik", x, y), lambda n, k, m: [(n, k), (m, k)]),
+    "einsum with exchanged operands": (lambda t, x, y: t.einsum("ij,kj->ki", x, y), lambda n, k, m: [(n, k), (m, k)]),
     "linear in half precision": (lambda t, x, y: t.nn.functional.linear(x.bfloat16(), y.bfloat16()).float(),
                                  lambda n, k, m: [(n, k), (m, k)]),
 }
@@ -193,3 +194,35 @@ def test_strides_of_gradients_of_products(name: str) -> None:
             found.append([[s for s, n in zip(g.stride(), g.shape) if n > 1]
                           for g in library.autograd.grad(out.square().sum(), leaves)])
         assert found[0] == found[1], (sizes, turned)
+
+
+@pytest.mark.parametrize("equation", ["ijz,kjz->kiz", "zij,kj->kiz", "zij,zkj->zki", "ij,zkj->zki", "ij,kzj->kzi"])
+def test_a_size_of_1_in_both_operands_of_a_contraction_belongs_to_the_second(equation: str) -> None:
+    found = []
+    for library in (torch, retrograd):
+        operands = [library.ones([{"i": 4, "j": 5, "k": 6, "z": 1}[label] for label in term])
+                    for term in equation.partition("->")[0].split(",")]
+        out = library.einsum(equation, *operands)
+        found.append([s for s, n in zip(out.stride(), out.shape) if n > 1])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_strides_of_contractions(seed: int) -> None:
+    """`einsum` of two and three operands. All operands have the label `a`, which is summed."""
+    draw = random.Random(seed)
+    sizes = {label: draw.choice([2, 3, 4]) for label in "abcdef"}
+    terms = [["a", *draw.sample("bcdef", draw.randint(1, 3))] for _ in range(draw.choice([2, 2, 2, 3]))]
+    for term in terms:
+        draw.shuffle(term)
+    labels = sorted({label for term in terms for label in term} - {"a"})
+    equation = f"{','.join(map(''.join, terms))}->{''.join(draw.sample(labels, draw.randint(1, len(labels))))}"
+    turned = [draw.random() < 0.3 for _ in terms]
+    found = []
+    for library in (torch, retrograd):
+        shapes = [[sizes[label] for label in term] for term in terms]
+        operands = [library.ones(shape[::-1]).permute(*range(len(shape))[::-1]) if turn else library.ones(shape)
+                    for shape, turn in zip(shapes, turned)]
+        out = library.einsum(equation, *operands)
+        found.append([s for s, n in zip(out.stride(), out.shape) if n > 1])
+    assert found[0] == found[1], (equation, sizes)

@@ -109,6 +109,23 @@ def test_einsum_is_numpys(left: str, right: str, data: st.DataObject) -> None:
     np.testing.assert_allclose(torch.einsum(equation, x, y).numpy(), expected, atol=1e-12)
 
 
+@pytest.mark.parametrize(("equation", "sizes", "strides"), [
+    ("ij,kj->ki", [(4, 5), (6, 5)], (4, 1)), ("ij,kj->ik", [(4, 5), (6, 5)], (6, 1)),
+    ("bij,bkj->bki", [(3, 4, 5), (3, 6, 5)], (24, 4, 1)), ("bij,bkj->kbi", [(3, 4, 5), (3, 6, 5)], (4, 24, 1)),
+    ("bij,kj->bki", [(3, 4, 5), (6, 5)], (24, 1, 6)), ("abj,cj->cab", [(2, 3, 5), (4, 5)], (6, 3, 1)),
+    ("abj,cdj->cadb", [(2, 3, 5), (4, 5, 5)], (5, 60, 1, 20)),
+    ("...de,...nd->...ne", [(2, 5, 3), (2, 7, 5)], (21, 3, 1)),
+    ("ij,jk,kl->li", [(4, 5), (5, 6), (6, 2)], (1, 2)), ("ij,jk,i->ki", [(4, 5), (5, 6), (4,)], (4, 1)),
+])
+def test_einsum_exchanges_operands_whose_dimensions_come_in_the_other_order(
+        equation: str, sizes: list[tuple[int, ...]], strides: tuple[int, ...]) -> None:
+    """The strides of PyTorch's results. The operands keep their places where their dimensions alternate."""
+    operands = [normal(*shape) for shape in sizes]
+    found = torch.einsum(equation, *operands)
+    assert found.stride() == strides
+    np.testing.assert_allclose(found.numpy(), np.einsum(equation, *[x.numpy() for x in operands]), atol=1e-12)
+
+
 @pytest.mark.parametrize("size", [2, 8, 80])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.complex64])
 def test_outer_products_of_a_batch_are_sums(size: int, dtype: Any) -> None:

@@ -131,6 +131,8 @@ def _contracted(a: TensorBase, b: TensorBase, kept: int, ahead: list[int]) -> An
 def _summed_product(a: TensorBase, b: TensorBase, summed: list[int]) -> Any:
     """The sum of a * b over dimensions, as one product of stacks of matrices. These dimensions stay, with size 1."""
     plan = _matrices(a._array.shape, b._array.shape, tuple(summed))
+    if plan.exchanged:
+        a, b = b, a
     x = _permute(a, plan.left).reshape(plan.left_sizes)
     y = _permute(b, plan.right).reshape(plan.right_sizes)
     return _permute(_view(bmm(x, y), plan.sizes), plan.back)
@@ -145,23 +147,30 @@ class _Matrices(NamedTuple):
     right_sizes: tuple[int, ...]
     sizes: tuple[int, ...]
     back: tuple[int, ...]
+    exchanged: bool                                   # whether the second operand is the left one of the product
 
 
 @lru_cache(maxsize=256)
 def _matrices(left: tuple[int, ...], right: tuple[int, ...], summed: tuple[int, ...]) -> _Matrices:
-    """Dims of both operands are the stack, dims of the left alone its rows, dims of the right alone its columns."""
+    """Dims of both operands are the stack, dims of the left alone its rows, dims of the right alone its columns.
+
+    If all columns come before all rows, the operands change places, so that the result lies in the order of its dims.
+    """
     stack: list[int] = []
     rows: list[int] = []
     columns: list[int] = []
     for dim in range(len(left)):
         if dim not in summed:
             (columns if left[dim] == 1 else rows if right[dim] == 1 else stack).append(dim)
+    exchanged = bool(rows and columns) and columns[-1] < rows[0]
+    if exchanged:
+        left, right, rows, columns = right, left, columns, rows
     count, height, inner, width = (math.prod([shape[dim] for dim in dims]) for shape, dims in (
         (left, stack), (left, rows), (left, summed), (right, columns)))
     order = (*stack, *rows, *summed, *columns)
     return _Matrices(order, (count, height, inner), (*stack, *summed, *columns, *rows), (count, inner, width),
                      tuple([1 if dim in summed else left[dim] if left[dim] != 1 else right[dim] for dim in order]),
-                     tuple([order.index(dim) for dim in range(len(order))]))
+                     tuple([order.index(dim) for dim in range(len(order))]), exchanged)
 
 
 @public(event="aten::tensordot")
