@@ -95,7 +95,7 @@ UNKNOWN = {
     "serialization": ("nn.modules", "optim"),
     "serialization.saving": ("serialization.loading", "serialization.weights"),
     "return_types": ("",),
-    "tensors.arguments.size": ("",),
+    "tensors.arguments.size": ("autograd", "foundations.devices", "foundations.dtypes", "graph", "kernels", "ops"),
     "tensors.arguments.sliding": ("ops",),
     "tensors.face.copying": ("graph", "ops", "tensors.functions", "tensors.recording.calls"),
     "tensors.face.formatting": ("",),
