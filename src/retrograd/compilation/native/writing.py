@@ -87,7 +87,7 @@ class _Added(NamedTuple):
     The condition is None if it holds in any case.
     """
 
-    count: int | str
+    size: int | str
     condition: str | None
 
 
@@ -242,17 +242,16 @@ class LoopWriter(VectorWriter):
             self._rows(steps[1:], first, last, added, own, body)
             for number, sums in added.items():
                 i, reduction = self.first_result + number, self.loop.reductions[number]
-                code.only_if(sums.condition, lambda i=i, sums=sums, reduction=reduction: combine(
-                    code, reduction, sums.count, pointers[i], own[i]))
+                code.only_if(sums.condition, partial(combine, code, reduction, sums.size, pointers[i], own[i]))
 
         code.loop(begin, end, steps[0], some)
 
     def _begun(self, number: int, sums: _Added, place: str) -> str:
         """The memory for the sums of some rows, which begin at 0; or their place in the result if this does not pay."""
         code, reduction = self.code, self.loop.reductions[number]
-        most = sums.count if isinstance(sums.count, int) else _SET_STACK // reduction.dtype.itemsize
+        most = sums.size if isinstance(sums.size, int) else _SET_STACK // reduction.dtype.itemsize
         own = code.stack(f"[{most} x {memory(reduction.dtype)}], align 64")
-        code.only_if(sums.condition, lambda: begin_with(code, reduction, sums.count, own))
+        code.only_if(sums.condition, lambda: begin_with(code, reduction, sums.size, own))
         return own if sums.condition is None else code.put(f"select i1 {sums.condition}, ptr {own}, ptr {place}")
 
     def _count(self, number: int) -> int | str:

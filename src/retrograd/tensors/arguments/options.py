@@ -6,7 +6,7 @@ Usual values pass with a comparison or two. Wrong values get PyTorch's message.
 from __future__ import annotations
 
 from operator import index
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -78,7 +78,10 @@ class qscheme(_Named, metaclass=Listed):
     __slots__ = ()
 
 
-def _listed(kind: Any, *names: str) -> Any:
+_Kind = TypeVar("_Kind", bound=_Named)
+
+
+def _listed(kind: type[_Kind], *names: str) -> list[_Kind]:
     """All the objects of a type, by their names."""
     return [type.__call__(kind, name) for name in names]
 
