@@ -53,8 +53,8 @@ def sums(x: Array, axes: tuple[int, ...], other: Array | None = None) -> Any:
         return rows.sums(x if other is None else x * other, axes, True)
     if axes == (0,) and len(x) > _ADDED and x.size < _WIDE * len(x) and x.flags.c_contiguous and (
             other is None or other.flags.c_contiguous):
-        operands = [a.reshape(len(x), -1) for a in (x, other) if a is not None]
-        return _of_columns(*operands).astype(x.dtype).reshape((1, *x.shape[1:]))
+        columns = [a.reshape(len(x), -1) for a in (x, other) if a is not None]
+        return _of_columns(*columns).astype(x.dtype).reshape((1, *x.shape[1:]))
     if len(x) > _PIECES and 0 in axes:
         pieces = [slice(at, at + _PIECES) for at in range(0, len(x), _PIECES)]
         total = sum([sums(x[piece], axes, None if other is None else other[piece]).astype(F64) for piece in pieces])
