@@ -62,7 +62,7 @@ class dtype(Fixed, metaclass=Listed):
         """The NumPy dtype of a rare type, which is absent until a program first needs the type."""
         if attribute != "dtype":
             object.__getattribute__(self, attribute)         # raises
-        self.dtype = _lent(self)
+        object.__setattr__(self, "dtype", _lent(self))       # another thread may have set the same dtype meanwhile
         dtype.of[self.dtype] = self
         RARE.add(self.dtype)
         if self.category == FLOATING:

@@ -80,7 +80,7 @@ def explain(what: Any) -> Explanation:
       A node saves: result, for the gradient of x.
       Machine code has a formula for it.
       PyTorch's errors about unsigned integers, floats of 8 bits and bfloat16 name the kernels none, exp_vml_cpu, none.
-      ops/elementwise/elementary.py:22
+      ops/elementwise/elementary.py:25
         exp = elementwise("exp", np.exp, domain="float", x=lambda g, out: g * out)
     """
     if isinstance(what, TensorBase):
@@ -172,7 +172,7 @@ def _of_function(function: FunctionType) -> Iterator[Section]:
 def _ops_of(function: Any) -> list[Op]:
     """The operators that a recorded call runs: those in its closure, themselves or by their nodes."""
     found: list[Op] = []
-    for cell in getattr(function, "__closure__", None) or ():
+    for cell in (isinstance(function, FunctionType) and function.__closure__) or ():
         value = cell.cell_contents
         if isinstance(value, type) and issubclass(value, OpNode):
             value = value.op

@@ -330,7 +330,7 @@ _FARTHEST = 4096
 
 def gcd(x: Array, y: Array, *, out: Array | EllipsisType = ...) -> Any:
     """The greatest common divisor. Beside the least integer, which has no absolute value, it may be negative."""
-    if x.dtype.kind == "u":
+    if x.dtype.kind != "i":
         return np.gcd(x, y, out=out)
     pairs, least = np.broadcast_arrays(x, y), np.iinfo(x.dtype).min
     hard = (pairs[0] == least) | (pairs[1] == least)
