@@ -100,10 +100,12 @@ def told(package: ModuleType, call: str) -> Any:
 @pytest.fixture(autouse=True)
 def _each_time() -> Iterator[None]:
     """Both packages repeat the warnings that they otherwise give once."""
+    before = [package.is_warn_always_enabled() for package in (torch, retrograd)]
     for package in (torch, retrograd):
         package.set_warn_always(True)
     yield
-    torch.set_warn_always(False)
+    for package, always in zip((torch, retrograd), before, strict=True):
+        package.set_warn_always(always)
 
 
 @pytest.mark.parametrize("call", CALLS)

@@ -212,7 +212,7 @@ torch.tensor(h.tolist())
 torch.from_dlpack(h) is h
 h.cuda(0)
 str(torch.strided), repr(torch.strided)
-torch.strided.__class__
+torch.strided.__class__ is torch.layout
 """
 TEXTS = """
 repr(x)

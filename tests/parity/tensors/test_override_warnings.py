@@ -53,13 +53,12 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("name", CALLS)
 def test_warnings(name: str) -> None:
     def told(package: Any) -> list[Any]:
+        always = package.is_warn_always_enabled()
         package.set_warn_always(True)
         with warnings.catch_warnings(record=True) as given:
             warnings.simplefilter("always")
             result = CALLS[name](package)
+        package.set_warn_always(always)
         return [result, *[(each.category.__name__, str(each.message).partition(" (Triggered")[0]) for each in given]]
 
-    try:
-        assert told(retrograd) == told(torch)
-    finally:
-        torch.set_warn_always(False)
+    assert told(retrograd) == told(torch)

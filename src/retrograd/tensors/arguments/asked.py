@@ -74,7 +74,7 @@ def asked(function: Callable[..., Any], body: Callable[..., Any], args: Sequence
     """The error for missing arguments, or for the first that lacks what PyTorch's function asks of it; None for others.
     """
     space = "nn.functional" if ".nn.functional." in function.__module__ else ""
-    native = not space and function.__name__ not in _IN_PYTHON
+    native = ".tensors." in function.__module__ and not space and function.__name__ not in _IN_PYTHON
     if native and (absent := _absent(body, args, kwargs)):
         return missing(function.__name__, absent)
     questions = _questions(space).get(function.__name__)

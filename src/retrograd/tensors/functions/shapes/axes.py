@@ -147,7 +147,8 @@ def matrices_adjoint(input: TensorBase) -> Any:
         raise RuntimeError("tensor.mH is only supported on matrices or batches of matrices. Got 1-D tensor.")
     if not input._array.ndim:
         warn_once(f"Tensor.mH {_CONJUGATE_OF_A_NUMBER}")
-    return _adjoint(input)
+        return _adjoint(input)
+    return adjoint(input)
 
 
 def matrix_adjoint(input: TensorBase) -> Any:
@@ -158,7 +159,8 @@ def matrix_adjoint(input: TensorBase) -> Any:
                            + (" For batches of matrices, consider using tensor.mH" if ndim > 2 else ""))
     if not ndim:
         warn_once(f"Tensor.H {_CONJUGATE_OF_A_NUMBER}")
-    return _adjoint(input)
+        return _adjoint(input)
+    return adjoint(input)
 
 
 def _np_transpose(a: TensorBase, axes: tuple[int, ...] | None = None) -> Any:
