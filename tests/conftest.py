@@ -47,7 +47,7 @@ def no_collector() -> Iterator[None]:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--thorough", action="store_true", help="all cases of all tests")
     parser.addoption("--quick", action="store_true",
-                     help="a part, in a minute at most: of each test a few cases that cost little")
+                     help="a part, in some two minutes: of each test a few cases that cost little")
     parser.addoption("--complete", action="store_true", help="all packages are here: a test that is skipped for an "
                                                              "absent one runs instead, and fails (see needing.py)")
 
