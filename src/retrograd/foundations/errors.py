@@ -125,9 +125,10 @@ def warn_once(message: str, name: str = "") -> None:
         warn(message)
 
 
-def warn_of_discarded_part() -> None:
-    """Warn once that a complex number becomes a real one."""
-    warn_once("Casting complex values to real discards the imaginary part")
+def warn_of_discarded_part(source: Any, target: Any) -> None:
+    """Warn once if complex numbers become real ones (a bool is no real number). The arguments are dtypes of NumPy."""
+    if source.kind == "c" and target.kind not in "cb":
+        warn_once("Casting complex values to real discards the imaginary part")
 
 
 def set_warn_always(b: bool, /) -> None:
@@ -261,4 +262,3 @@ def invalid_combination(name: str, args: Sequence[Any], named: dict[str, Any], *
     given = f"{positional}, {keywords}" if args and named else positional or (f"{keywords}, " if named else "")
     said = f"{name}() received an invalid combination of arguments - got ({given}), but expected one of:\n"
     return TypeError(said + "".join([f" * {way}\n" for way in ways]))
-

@@ -147,7 +147,6 @@ class _Stored:
             raise ValueError(f"storage {key} has fewer elements than the file says")
         return TypedStorage._of(untyped, element)
 
-
     def _put(self, bytes_: Storage, place: str) -> Storage:
         """The storage where `map_location` says. An error from there does not blame the file."""
         try:

@@ -54,8 +54,8 @@ def new_array(data: Any, dtype: np.dtype[Any] | None) -> Array:
     if kind is float or kind is int or kind is bool or kind is complex:
         return _of_numbers([data], {kind}, dtype).reshape(())
     if isinstance(data, TensorBase):
-        if data._array.dtype.kind == "c" and dtype is not None and dtype.kind not in "cb":
-            warn_of_discarded_part()
+        if dtype is not None:
+            warn_of_discarded_part(data._array.dtype, dtype)
         return cast.run(data._array, data._array.dtype if dtype is None else dtype)  # type: ignore[no-any-return]
     if isinstance(data, np.ndarray) or (dtype is None and _is_of_numpy(kind)) or is_foreign(kind):
         return _copied(checked_array(np.asarray(data)), dtype)
@@ -102,7 +102,7 @@ def _supported(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def _copied(array: Array, dtype: np.dtype[Any] | None) -> Array:
     run = local.thread.quiet.run
     if dtype is not None and array.dtype.kind == "c" and dtype.kind != "c":
-        warn_of_discarded_part()
+        warn_of_discarded_part(array.dtype, dtype)
         array = array.real
     if dtype is not None:
         array = run(before_rounding, array, dtype)

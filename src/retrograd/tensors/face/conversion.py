@@ -56,8 +56,7 @@ def to(self: TensorBase, *args: Any, dtype: torch_dtype | None = None, device: A
     order = order_in("to", memory_format, self._array, "K")
     if target is self._array.dtype and not copy and (order == "K" or lies_in(memory_format, self._array)):
         return self
-    if self._array.dtype.kind == "c" and target.kind not in "cb":
-        warn_of_discarded_part()
+    warn_of_discarded_part(self._array.dtype, target)
     result: TensorBase = _cast(self, target)
     if order != "K" and not lies_in(memory_format, result._array):
         result = _clone(result, order)

@@ -66,8 +66,8 @@ def type_of_result(name: str, input: Any, dtype: torch_dtype | None) -> np.dtype
 
 def _warn_of_conversion(input: Any, asked: np.dtype[Any] | None) -> None:
     """Warn if complex numbers become real before they are added or multiplied."""
-    if asked is not None and asked.kind != "c" and isinstance(input, TensorBase) and input._array.dtype.kind == "c":
-        warn_of_discarded_part()
+    if asked is not None and isinstance(input, TensorBase):
+        warn_of_discarded_part(input._array.dtype, asked)
 
 
 _SUMMED = rule(overlap=FREE, typed=True, repeated=True)

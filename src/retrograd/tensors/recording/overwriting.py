@@ -39,8 +39,7 @@ def fill(call: Call, input: TensorBase, value: Any) -> TensorBase:
     if value._array.ndim:
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value._array.ndim} "
                            "dimensions.")
-    if value._array.dtype.kind == "c" and input._array.dtype.kind not in "cb":
-        warn_of_discarded_part()
+    warn_of_discarded_part(value._array.dtype, input._array.dtype)
     return call(ops.fill_tensor, input, value)
 
 
@@ -71,8 +70,7 @@ def copy_(self: TensorBase, other: Any, non_blocking: bool = False) -> TensorBas
     elif other is self and not self._array.flags.writeable and edge_of(self) is None:
         written(self)                                   # counted even if its elements coincide
         return self
-    if other._array.dtype.kind == "c" and self._array.dtype.kind not in "cb":
-        warn_of_discarded_part()
+    warn_of_discarded_part(other._array.dtype, self._array.dtype)
     return over(ops.copy, self, other,  # type: ignore[no-any-return]
                 into=overwrite if other._array.shape == self._array.shape else None)
 

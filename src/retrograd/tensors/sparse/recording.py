@@ -137,8 +137,8 @@ def write(x: Any, result: Any, refusal: str | None = _NARROWER, over: bool = Fal
     if array.dtype != held.dtype:
         if refusal is not None and category(array.dtype) > category(held.dtype):
             raise RuntimeError(refusal.format(made=legacy(array), held=legacy(held)))
+        warn_of_discarded_part(array.dtype, held.dtype)
         if array.dtype.kind == "c" and held.dtype.kind not in "cb":
-            warn_of_discarded_part()
             array = array.with_values(array.values.real)
         array = cast(array, held.dtype)
     writing(x._array)

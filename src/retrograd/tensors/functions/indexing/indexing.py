@@ -236,8 +236,8 @@ def setitem(input: TensorBase, key: Any, value: Any) -> None:
     """
     if not isinstance(value, TensorBase):
         value = plain(_number(input._array.dtype, value))
-    elif value._array.dtype.kind == "c" and input._array.dtype.kind not in "cb":
-        warn_of_discarded_part()
+    else:
+        warn_of_discarded_part(value._array.dtype, input._array.dtype)
     if key is False:
         return
     kind = type(key)

@@ -43,8 +43,7 @@ def _over_dim(name: str, call: Callable[..., Any], what: str) -> Callable[..., A
         array = array_of(name, input)
         if dtype is not None:
             dtype = element_type(name, dtype)
-            if array.dtype.kind == "c" and dtype.kind != "c":
-                warn_of_discarded_part()
+            warn_of_discarded_part(array.dtype, dtype)
             if dtype is not array.dtype:
                 input = _cast(input, dtype)
         return call(input, axis_of(name, dim, array.ndim))
