@@ -24,6 +24,13 @@ def leaf() -> torch.Tensor:
 
 
 class TestArrays:
+    @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+    def test_a_bool_of_a_complex_number_looks_at_both_parts(self, dtype: Any) -> None:
+        array = np.array([[1j, 0], [2, math.nan * 1j]], dtype).T
+        assert torch.tensor(array, dtype=torch.bool).tolist() == [[True, True], [False, True]]
+        assert torch.tensor(array[0, 0, None].reshape(()), dtype=torch.bool).item() is True
+        assert torch.tensor(array[:0], dtype=torch.bool).shape == (0, 2)
+
     @pytest.mark.parametrize("dtype", dtypes.ALL)
     def test_memory_is_shared_both_ways(self, dtype: torch.dtype) -> None:
         array = np.zeros(3, dtype.dtype)

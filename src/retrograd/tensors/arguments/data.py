@@ -101,7 +101,7 @@ def _supported(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def _copied(array: Array, dtype: np.dtype[Any] | None) -> Array:
     run = local.thread.quiet.run
-    if dtype is not None and array.dtype.kind == "c" and dtype.kind != "c":
+    if dtype is not None and array.dtype.kind == "c" and dtype.kind not in "cb":
         warn_of_discarded_part(array.dtype, dtype)
         array = array.real
     if dtype is not None:
