@@ -31,6 +31,11 @@ class TestArrays:
         assert torch.tensor(array[0, 0, None].reshape(()), dtype=torch.bool).item() is True
         assert torch.tensor(array[:0], dtype=torch.bool).shape == (0, 2)
 
+    def test_a_complex_number_of_numpy_in_a_list_becomes_bool(self) -> None:
+        assert torch.tensor([np.complex128(1j), np.complex128(0), 1], dtype=torch.bool).tolist() == [True, False, True]
+        with pytest.raises(TypeError, match=r"^'numpy\.complex64' object cannot be interpreted as an integer"):
+            torch.tensor([np.complex64(1j)], dtype=torch.bool)
+
     @pytest.mark.parametrize("dtype", dtypes.ALL)
     def test_memory_is_shared_both_ways(self, dtype: torch.dtype) -> None:
         array = np.zeros(3, dtype.dtype)

@@ -314,7 +314,7 @@ def _number(item: Any, target: np.dtype[Any]) -> Any:
 
 def _integer(item: Any, target: np.dtype[Any]) -> Any:
     """A number for an integer type or bool. A float loses its fraction."""
-    if target.kind == "b" and type(item) is complex:
+    if target.kind == "b" and isinstance(item, complex):
         return bool(item)
     if not isinstance(item, (float, int)):
         if not hasattr(item, "__index__"):
