@@ -1,8 +1,9 @@
 """Sums and extremes of large arrays, faster than NumPy's own reductions.
 
-NumPy starts its inner loop again for each row. `einsum` adds at the speed of memory, in many lanes. Many short rows are
-compared by whole columns. Many narrow rows are added as fewer wide rows. A product with ones would add in two threads,
-but the threads of the BLAS stay busy waiting for more work, and take the cores from other threads.
+NumPy starts its inner loop again for each row. `einsum` adds in many lanes, and machine code also shares long rows
+among threads. Many short rows are compared by whole columns. Many narrow rows are added as fewer wide rows. A product
+with ones would add in two threads, but the threads of the BLAS stay busy waiting for more work, and take the cores from
+other threads.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from ..foundations.dtypes import C64, C128, F32, F64, Array
+from .native.served import served
 from .native.threads import in_parts
-from .thresholds import COMPARED_CACHED, COMPARED_ROW, ROW_SUMS, ROWS, SUMMED_ROW
+from .thresholds import COMPARED_CACHED, COMPARED_ROW, ROW_SUMS, ROWS, SERVED_ROW, SERVED_SUMS, SUMMED_ROW
 
 # How many elements are added at once, so that the rounding error stays small.
 BLOCK = 1024
@@ -115,8 +117,20 @@ def sum_of_parts(parts: Sequence[tuple[Array, Any]]) -> Array:
     return total
 
 
+def row_sums(x: Any) -> Any:
+    """The sums of the rows of a 2-d array, as machine code computes them."""
+    return np.add.reduce(x, axis=1)
+
+
+def _served(x: Array) -> Any:
+    """The sums of rows by machine code, or None."""
+    return served(row_sums, x) if x.size >= SERVED_SUMS and x.shape[1] >= SERVED_ROW else None
+
+
 def _sums_of_rows(x: Array) -> Array:
     rows, n = x.shape
+    if (found := _served(x)) is not None:
+        return found  # type: ignore[no-any-return]
     if n <= 2 * BLOCK:
         return _sums_of_blocks(x)
     if n % BLOCK:
@@ -126,6 +140,8 @@ def _sums_of_rows(x: Array) -> Array:
 
 def _sums_of_blocks(x: Array) -> Array:
     """The sums of rows that are not long."""
+    if (served := _served(x)) is not None:
+        return served  # type: ignore[no-any-return]
     found = np.empty(len(x), x.dtype)
     in_parts(lambda start, stop: np.einsum("ij->i", x[start:stop], out=found[start:stop]), len(x), x.size * 0.1)
     return found

@@ -158,3 +158,15 @@ def test_copies(number: int, copied: Any) -> None:
 @pytest.mark.parametrize("dims", [1, 2, 3])
 def test_zero_padding_is_a_kind_of_constant_padding(dims: int) -> None:
     same(lambda t: issubclass(getattr(t.nn, f"ZeroPad{dims}d"), getattr(t.nn, f"ConstantPad{dims}d")))
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean"])
+@pytest.mark.parametrize("padding", [None, 3])
+@pytest.mark.parametrize("shape", [(2, 3), (5, 25), (0, 3)])
+def test_bags_of_half_precision(shape: tuple[int, int], padding: int | None, mode: str) -> None:
+    def case(t: Any) -> Any:
+        t.manual_seed(0)
+        table, index = t.randn(10, 50).half(), t.randint(10, shape)
+        return t.nn.functional.embedding_bag(index, table, mode=mode, padding_idx=padding).tolist()
+
+    assert case(retrograd) == case(torch)

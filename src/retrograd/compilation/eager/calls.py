@@ -14,6 +14,7 @@ import numpy as np
 
 from ...foundations.dtypes import F32, F64, Array, Shape
 from ...kernels.networks import normalization, softmax, standardizing
+from ...kernels.rows import row_sums
 from .plans import Given, Size
 
 
@@ -75,6 +76,13 @@ def _along(*args: Any) -> Seen | None:
     given = _GIVEN["RN" if after == 1 else "RNB", dtype.char]
     sizes = (shape[dim], rows) if after == 1 else (after, shape[dim], rows)
     return Seen((*[given] * len(arrays), 1), arrays, sizes, [shape])
+
+
+def _row_sums(x: Array) -> Seen | None:
+    if not _lies(x.dtype, x):
+        return None
+    rows, length = x.shape
+    return Seen((_GIVEN["RN", x.dtype.char],), [x], (length, rows), [(rows,)])
 
 
 def _layer_norm(x: Array, weight: Array | None, bias: Array | None, rank: int, eps: float) -> Seen | None:
@@ -173,6 +181,7 @@ def _standardized_sum(g: Array, x: Array, mean: Array, rstd: Array, over: Any, a
 
 # How the calls of kernels are seen that do not compute element by element.
 SEEN: dict[Any, Callable[..., Seen | None]] = {
+    row_sums: _row_sums,
     softmax.softmax: _along, softmax.log_softmax: _along, softmax.softmax_backward: _along,
     softmax.log_softmax_backward: _along, normalization.layer_norm: _layer_norm,
     normalization.batch_norm: _batch_norm, normalization.group_norm: _group_norm,

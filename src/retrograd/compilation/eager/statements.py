@@ -18,6 +18,7 @@ from ...foundations.dtypes import Array
 from ...foundations.modes import local
 from ...ops.elementwise.arithmetic import add, mul, neg, sub
 from ...ops.framework import Op
+from ...ops.reductions import sum_dim
 from ..native import lowered
 from ..native.lanes import Unknown
 from ..passes.fusing import Unit
@@ -94,6 +95,8 @@ class _StandIn(NDArrayOperatorsMixin):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         op = Op.by_kernel.get(ufunc)
+        if ufunc is np.add and method == "reduce" and [*options] == ["axis"]:
+            return self.writing.call(sum_dim, [*inputs, (options["axis"],), False, None])
         if op is None or method != "__call__" or options:
             raise Unknown(f"no operator of {ufunc}")
         return self.writing.call(op, [x if type(x) is _StandIn else self._number(x) for x in inputs])

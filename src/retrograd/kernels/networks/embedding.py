@@ -12,6 +12,8 @@ import numpy as np
 
 from ...foundations.dtypes import F16, F32, Array, Shape
 from ..elementwise.elementary import widened
+from ..native.threads import blocks, in_parts
+from ..thresholds import BAGS_BLOCK
 from .adding_rows import add_rows
 
 SUM, MEAN, MAX = range(3)
@@ -64,8 +66,11 @@ def embedding_bag(weight: Array, scales: Array | None, index: Array, starts: Arr
     """
     if weight.dtype == F16 and mode != MAX:
         scales = None if scales is None else scales.astype(F32)
-        out, *rest = embedding_bag(weight.astype(F32), scales, index, starts, mode, padding, by_count)
-        return out.astype(F16), *rest
+        found, bags, sizes, chosen = embedding_bag(weight.astype(F32), scales, index, starts, SUM, padding, by_count)
+        out = found.astype(F16)                             # a sum is rounded before it is divided, as in PyTorch
+        if mode == MEAN:
+            np.divide(out, np.maximum(sizes, 1).astype(F16)[:, None], out=out)
+        return out, bags, sizes, chosen
     count = len(starts)
     found = _equal_bags(weight, index, starts, mode) if scales is None and (padding < 0 or mode != MAX) else None
     if found and (padding < 0 or not (index == padding).any()):
@@ -90,14 +95,28 @@ def _equal_bags(weight: Array, index: Array, starts: Array, mode: int) -> tuple[
     count, size = len(starts), index.size // max(len(starts), 1)
     if not size or count * size != index.size or (starts != np.arange(0, index.size, size)).any():
         return None
-    rows = weight.take(index, 0, mode="clip").reshape(count, size, -1)
     bags, sizes, chosen = np.repeat(np.arange(count), size), np.full(count, size), np.zeros((0, 0), np.int64)
     if mode == MAX:
+        rows = weight.take(index, 0, mode="clip").reshape(count, size, -1)
         place = rows.argmax(1)
         chosen = np.take_along_axis(index.reshape(count, size), place, 1)
         return np.take_along_axis(rows, place[:, None], 1)[:, 0], bags, sizes, chosen
-    out = np.add.reduce(rows, axis=1, out=...)
+    out = _sums_of_bags(weight, index.reshape(count, size))
     return out if mode == SUM else np.divide(out, out.dtype.type(size), out=out), bags, sizes, chosen
+
+
+def _sums_of_bags(weight: Array, index: Array) -> Array:
+    """The sums of the rows that each row of `index` selects. Those of some bags at a time stay in the cache."""
+    (count, size), width = index.shape, weight.shape[1]
+    out = np.empty((count, width), weight.dtype)
+
+    def work(start: int, stop: int) -> None:
+        for part in blocks(start, stop, max(1, BAGS_BLOCK // max(size * width, 1))):
+            rows = weight.take(index[part], 0, mode="clip")
+            np.einsum("ijk->ik", rows, out=out[part])
+
+    in_parts(work, count, index.size * width * 0.4)
+    return out
 
 
 def _largest(out: Array, chosen: Array, rows: Array, index: Array, of: Array) -> None:

@@ -133,6 +133,8 @@ def _binomial(stream: Lookahead, count: float, chance: float) -> float:
         return count
     if not chance <= 1:
         return math.nan
+    if not count < math.inf:                                # the waiting for more than nan would not end
+        return count if chance <= 0.5 else math.nan
     rare = chance if chance <= 0.5 else 1 - chance
     draw = _binomial_by_rejection if count * rare >= 10 else _binomial_by_waiting
     successes = draw(stream, count, rare)

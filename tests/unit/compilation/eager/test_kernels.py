@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from needing import needs
+from retrograd.kernels import sums
 from retrograd.kernels.elementwise.elementary import rsqrt, sigmoid
 from retrograd.kernels.elementwise.parts import in_parts, rule_in_parts
 from retrograd.kernels.networks import activations, normalization, softmax, standardizing
@@ -112,6 +113,21 @@ def test_rules(name: str, dtype: str) -> None:
         # A step of numbers alone has no rows, and NumPy computes the rule.
         assert count == (name != "hardsigmoid" or cotangent is g)
         check_alike(plain, served, 64 if name in ("gelu_tanh", "mish") else 8)      # which cancel far from 0
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(4200, 64), (3000, 130), (300, 1024), (3, 90_000), (1, 300_000)])
+@np.errstate(all="ignore")
+def test_sums_of_rows(shape: tuple[int, ...], dtype: str) -> None:
+    x = np.abs(numbers(shape, dtype))                       # so that the sums do not cancel
+    odd = x.copy()
+    for place, value in enumerate((0.0, np.inf, -np.inf, np.nan)):
+        odd[place % len(x), 7 * place] = value
+    for call, *args in [(sums.sum_dim, odd, (1,), False, None), (sums.mean_dim, odd, (1,), True, None),
+                        (sums.sum_all, x, None), (sums.mean_all, x, None), (sums.sum_all, odd, None)]:
+        plain, served, count = both(call, *args)
+        assert count == 1
+        check_alike(plain, served, 8)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -85,6 +85,12 @@ def test_what_is_kept_of_native_dropout_is_in_the_mask() -> None:
     assert x.grad.tolist() == pytest.approx((mask / 0.75).tolist())
 
 
+def test_counts_that_are_no_numbers() -> None:
+    found = torch.binomial(torch.tensor([math.nan, math.nan, math.inf, math.inf, -math.inf]),
+                           torch.tensor([0.5, 0.9, 0.25, 0.9, 0.5]))
+    np.testing.assert_array_equal(found.numpy(), [math.nan, math.nan, math.inf, math.nan, 0.0])
+
+
 def test_refused_parameters() -> None:
     for rate in (-1.0, float("nan"), float("inf")):
         with pytest.raises(RuntimeError, match="invalid Poisson rate"):
