@@ -16,34 +16,67 @@ from retrograd.utils._pytree import tree_leaves
 # The inputs of the calls, in their order: the first call makes a plan, the second one repeats the plan. Then come other
 # numbers, memory in another order, special numbers, and zeros.
 CALLS = ("as drawn", "as drawn", "halved", "turned", "special", "zeros", "as drawn")
+Call = Callable[..., Any]
 SPECIAL = (nan, inf, -inf, -0.0, 0.0, 1.0, -1.0, 1e-40, 3e38)
 
 
-def plain(entry: Entry, inputs: list[Any]) -> Any:
+# How near numbers are that other steps compute, or the same steps in another order.
+CLOSE = {"float64": 1e-9, "complex128": 1e-9, "float32": 2e-4, "complex64": 2e-4, "float16": 1e-2}
+
+
+def plain(call: Call, inputs: list[Any]) -> Any:
     """The operator alone."""
-    return entry.call(torch, *inputs)
+    return call(torch, *inputs)
 
 
-def around(entry: Entry, inputs: list[Any]) -> Any:
+def around(call: Call, inputs: list[Any]) -> Any:
     """Steps before the operator and after it, so that a pass may join them with it."""
-    results = tree_leaves(entry.call(torch, *[x.neg().neg() if x.is_floating_point() else x.clone() for x in inputs]))
+    results = tree_leaves(call(torch, *[x.neg().neg() if x.is_floating_point() else x.clone() for x in inputs]))
     return [[x, x.clone() + x] if _adds(x) else x for x in results]
 
 
-def gradients(entry: Entry, inputs: list[Any]) -> Any:
+def gradients(call: Call, inputs: list[Any]) -> Any:
     """The results and the gradients by all inputs, within the function."""
     leaves = [(x * 1).detach().requires_grad_() if _differentiable(x) else x for x in inputs]
-    results = [x for x in tree_leaves(entry.call(torch, *leaves)) if isinstance(x, torch.Tensor)]
+    results = [x for x in tree_leaves(call(torch, *leaves)) if isinstance(x, torch.Tensor)]
     return [x.detach() for x in results], _by_all(results, leaves)
 
 
-def outside(entry: Entry, inputs: list[Any]) -> Any:
+def outside(call: Call, inputs: list[Any]) -> Any:
     """Results that need gradients: the backward pass is called outside of the function."""
-    return entry.call(torch, *[x * 1 if _differentiable(x) else x for x in inputs])
+    return call(torch, *[x * 1 if _differentiable(x) else x for x in inputs])
 
 
-WAYS: dict[str, Callable[[Entry, list[Any]], Any]] = {
-    way.__name__: way for way in (plain, around, gradients, outside)}
+def batched(call: Call, inputs: list[Any]) -> Any:
+    """The operator for a batch of two: the inputs, and the inputs times two."""
+    stacks = [torch.stack([x, x * 2 if _differentiable(x) else x]) for x in inputs]
+    return torch.vmap(lambda *xs: call(torch, *xs), randomness="same")(*stacks)
+
+
+def tangents(call: Call, inputs: list[Any]) -> Any:
+    """The results and their derivatives along the cosines of the inputs."""
+    moved = [place for place, x in enumerate(inputs) if _differentiable(x)]
+
+    def function(*values: Any) -> Any:
+        whole = [*inputs]
+        for place, value in zip(moved, values):
+            whole[place] = value
+        return call(torch, *whole)
+
+    values = tuple([inputs[place].detach() for place in moved])
+    return torch.func.jvp(function, values, tuple([x.cos() for x in values]))
+
+
+def second(call: Call, inputs: list[Any]) -> Any:
+    """The results, the gradients, and the gradients of the sum of their squares."""
+    leaves = [(x * 1).detach().requires_grad_() if _differentiable(x) else x for x in inputs]
+    results = [x for x in tree_leaves(call(torch, *leaves)) if isinstance(x, torch.Tensor)]
+    first = [x for x in _by_all(results, leaves, create_graph=True) if x is not None]
+    return [x.detach() for x in [*results, *first]], _by_all([(x * x.conj()).sum() for x in first], leaves)
+
+
+WAYS: dict[str, Callable[[Call, list[Any]], Any]] = {
+    way.__name__: way for way in (plain, around, gradients, outside, batched, tangents, second)}
 
 
 def seen(function: Callable[..., Any], inputs: list[Any], need: bool) -> Any:
@@ -59,14 +92,20 @@ def seen(function: Callable[..., Any], inputs: list[Any], need: bool) -> Any:
         return f"{type(error).__name__}: {error}"
 
 
-def _by_all(results: list[Any], leaves: list[Any]) -> list[Any]:
+def _by_all(results: list[Any], leaves: list[Any], create_graph: bool = False) -> list[Any]:
     """The gradients of a weighted sum of the results by all leaves that need one."""
     results = [x for x in results if x.requires_grad and x.layout == torch.strided]
     needed = [leaf for leaf in leaves if leaf.requires_grad]
     if not results or not needed:
         return []
-    loss = torch.stack([(x * (1 + k / 4)).sum().abs().double() for k, x in enumerate(results)]).sum()
-    return list(torch.autograd.grad(loss, needed, allow_unused=True))
+    loss = torch.stack([_weighed(x).double() for x in results]).sum()
+    return list(torch.autograd.grad(loss, needed, allow_unused=True, create_graph=create_graph))
+
+
+def _weighed(x: Any) -> Any:
+    """A sum in which each number counts otherwise."""
+    weights = torch.linspace(0.5, 1.5, x.numel(), dtype=torch.float64).reshape(x.shape)
+    return (torch.view_as_real(x).sum(-1) * weights if x.is_complex() else x * weights.to(x.dtype)).sum()
 
 
 def _differentiable(x: Any) -> bool:
@@ -104,30 +143,39 @@ def _related(array: np.ndarray[Any, Any], kind: str, draw: random.Random) -> np.
     return np.array(array)
 
 
-def difference(found: Any, expected: Any, near: float) -> str:
-    """Where two calls show something else, or "". Numbers may differ by `near`; if it is 0, they are the same bits."""
-    parts = [tree_leaves(each, is_leaf=lambda part: part is None) for each in (found, expected)]
-    if len(parts[0]) != len(parts[1]):
-        return f"{found} instead of {expected}"
-    for one, other in zip(*parts):
-        if _face(one) != _face(other) or (isinstance(one, torch.Tensor) and not _close(one, other, near)):
-            return f"{one} {_face(one)} instead of {other} {_face(other)}"
+def difference(found: Any, expected: Any, dtype: str, strides: bool) -> str:
+    """Where two calls show something else, or "". Numbers may differ by roundings of the dtype that the calls compute
+    in; if none is given, they are the same bits. The strides of gradients are not compared: as in PyTorch, a compiled
+    function may choose others.
+    """
+    if isinstance(found, str) or isinstance(expected, str):
+        return "" if found == expected else f"{found} instead of {expected}"
+    for compared, one, other in zip((strides, False), found, expected, strict=True):
+        parts = [tree_leaves(each, is_leaf=lambda part: part is None) for each in (one, other)]
+        if len(parts[0]) != len(parts[1]):
+            return f"{one} instead of {other}"
+        for a, b in zip(*parts):
+            faces = _face(a, compared), _face(b, compared)
+            if faces[0] != faces[1] or (isinstance(a, torch.Tensor) and not _close(a, b, dtype)):
+                return f"{a} {faces[0]} instead of {b} {faces[1]}"
     return ""
 
 
-def _face(value: Any) -> Any:
+def _face(value: Any, strides: bool) -> Any:
     """All that must be the same: of a tensor what is not its numbers."""
     if not isinstance(value, torch.Tensor):
         return type(value), repr(value)
-    layout = value.layout
-    steps = [step for step, size in zip(value.stride(), value.shape) if size > 1] if layout == torch.strided else []
-    return (type(value), value.dtype, value.shape, layout, steps, value.requires_grad, value._is_view(), value.is_leaf)
+    steps = [step for step, size in zip(value.stride(), value.shape) if size > 1] if (
+        strides and value.layout == torch.strided) else []
+    return (type(value), value.dtype, value.shape, value.layout, steps, value.requires_grad, value._is_view(),
+            value.is_leaf)
 
 
-def _close(one: Any, other: Any, near: float) -> bool:
+def _close(one: Any, other: Any, dtype: str) -> bool:
     a, b = [each.detach().to_dense().resolve_conj().resolve_neg().numpy() for each in (one, other)]
-    if a.dtype.kind not in "fc" or not near:
+    if not dtype or a.dtype.kind not in "fc":
         return bool(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"))
+    near = max([CLOSE[each] for each in (a.dtype.name, dtype) if each in CLOSE])
     with np.errstate(all="ignore"):
         huge = np.abs(b) > 1e30                                # next to the end of float32 a rounding is infinite
         return bool((np.isclose(a, b, near, near, equal_nan=True) | huge).all())

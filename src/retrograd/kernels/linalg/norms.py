@@ -78,7 +78,8 @@ def norms(difference: Array, p: float) -> Any:
     """The p-norms along the third-last dimension, where whole matrices are added. Overwrites the differences."""
     size = np.abs(difference, out=difference)
     if p == 0:
-        return np.count_nonzero(size, axis=-3).astype(size.dtype)
+        counts = np.count_nonzero(size, axis=-3).astype(size.dtype)
+        return np.where(np.isnan(size).any(-3), size.dtype.type(math.nan), counts)      # other than in a norm
     if p == 1:
         return np.add.reduce(size, axis=-3)
     if p == 2:

@@ -204,7 +204,7 @@ def multi_margin_loss(x: Array, target: Array, weight: Array, p: int, margin: fl
     refuse_half(x.dtype, "multi_margin_loss_cpu_kernel")
     rows, classes = in_rows(x), target.reshape(-1, 1)
     over = np.add(margin - np.take_along_axis(rows, classes, 1), rows, out=...)
-    limited(over, 0, math.inf, out=over)
+    np.fmax(over, 0, out=over)                              # a nan counts for nothing, as in PyTorch
     over = where(beside(target, rows.shape[1]), over if p == 1 else np.square(over, out=over), 0.0)
     loss = np.add.reduce(over, axis=1) / x.dtype.type(rows.shape[1])
     if weight is not None:
@@ -239,5 +239,5 @@ def multilabel_margin_loss(x: Array, classes: Array, between: Array, reduction: 
     refuse_half(x.dtype, "multilabel_margin_loss_forward_out_frame")
     rows = in_rows(x)
     over = np.add(1 - np.take_along_axis(rows, classes, 1)[:, :, None], rows[:, None, :], out=...)
-    loss = where(between, limited(over, 0, math.inf, out=over), 0.0).sum(axis=(1, 2)) / x.dtype.type(rows.shape[1])
+    loss = where(between, np.fmax(over, 0, out=over), 0.0).sum(axis=(1, 2)) / x.dtype.type(rows.shape[1])
     return reduced(np.asarray(loss if x.ndim == 2 else loss.reshape(())), reduction)

@@ -13,6 +13,7 @@ import numpy as np
 from ...kernels.linalg import norms as kernels
 from ..choosing import choose
 from ..domains import subtracted
+from ..elementwise.elementary import sgn
 from ..framework import Op, linear, operator
 from ..reductions import spread, sum_dim, tied
 from ..shape import squeeze_dim, transpose, unsqueeze
@@ -31,7 +32,7 @@ def norm_backward(g: Value, x: Value, out: Value, p: float, axes: tuple[int, ...
             return spread(g, x.shape, axes, keepdim) * np.where(length == 0.0, 0.0, x / length)
         inverse = np.where(out == 0.0, 0.0, 1.0 / out)      # no norm but 0 is small enough for an overflow
         return spread(g, x.shape, axes, keepdim) * (x * spread(inverse, x.shape, axes, keepdim))
-    size, sign = np.abs(x), np.sign(x)
+    size, sign = np.abs(x), sgn(x)
     if p == 1:
         return sign * spread(g, x.shape, axes, keepdim)
     if p in (math.inf, -math.inf):
@@ -101,7 +102,7 @@ def _powers(difference: Value, distance: Value, p: float) -> Any:
     as in PyTorch."""
     if p == 2:
         return difference
-    sign = np.sign(difference)
+    sign = choose(difference == difference, sgn(difference), difference)       # a nan is kept, as in PyTorch
     if p == 1:
         return sign
     size = np.abs(difference)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..values import Value
 
 # The side of the kink on which a value lies does not change, so the derivative by the result is 0.
-threshold_backward: Op = operator("threshold_backward", elementary.threshold_backward, tensors=2,
+threshold_backward: Op = operator("threshold_backward", elementary.threshold_backward, tensors=2, layout="elementwise",
                                   g=lambda g, result: threshold_backward(g, result),
                                   result=lambda g, result: np.zeros_like(result))
 relu = elementwise("relu", elementary.relu, x=lambda g, out: threshold_backward(g, out), domain=promoted(

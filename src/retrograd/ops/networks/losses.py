@@ -16,6 +16,7 @@ from ...kernels.elementwise.choosing import limited
 from ...kernels.networks import losses as kernels
 from ..choosing import choose
 from ..elementwise.arithmetic import among
+from ..elementwise.elementary import sgn
 from ..framework import Op, composed, linear, operator
 from ..indexing.indexing import gather, gather_backward
 from ..reductions import sum_dim
@@ -40,7 +41,7 @@ mse_loss = operator("mse_loss", kernels.mse_loss, domain="promote", layout="elem
 
 def _flat_beyond(off: Value, limit: float) -> Any:
     """The difference, limited to this size. From the limit on it is flat. A nan is kept."""
-    return choose(np.abs(off) >= limit, np.sign(off) * limit, off)
+    return choose(np.abs(off) >= limit, sgn(off) * limit, off)
 
 
 _bounded = composed("clamp", lambda off, limit: limited(off, -limit, limit), _flat_beyond, tensors=1)
@@ -48,7 +49,7 @@ _bounded = composed("clamp", lambda off, limit: limited(off, -limit, limit), _fl
 
 def _smooth(g: Value, x: Value, y: Value, reduction: str, beta: complex) -> Any:
     off, g = x - y, _share(g, x, reduction)
-    return _bounded(off, beta) * (g / beta) if beta else np.sign(off) * g
+    return _bounded(off, beta) * (g / beta) if beta else sgn(off) * g
 
 
 smooth_l1_loss = operator("smooth_l1_loss", kernels.smooth_l1_loss, domain="promote", layout="elementwise", x=_smooth,
