@@ -1,6 +1,7 @@
 """Reductions over axes beside sums: products, variances, extremes, any and all.
 
-`axes` is a tuple of non-negative axes. Half precision is summed in single precision, as in PyTorch.
+`axes` is a tuple of non-negative axes. Half precision is summed in single precision, as in PyTorch. Products of halves
+are rounded at each step.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.dtypes import F16, F32, F64, I64, Array, letter, refuse
+from ..foundations.dtypes import F16, F32, F64, I64, Array, is_half, letter, refuse
 from .elementwise.elementary import widened
+from .options import rounds_steps
 from .rows import TALL, drifts, extremes, places_of_extremes, product_of_all, products, sums, sums_of_squares
-from .sums import count, spread, total
+from .stepwise import stepwise_product, stepwise_products
+from .sums import count, of_kind, spread, total
 from .thresholds import ROWS
 
 # Over more elements, the rounding error of a mean shows in the variance, if NumPy adds one element after the other.
@@ -22,15 +25,23 @@ _FEW = 64
 _add, _multiply, _maximum, _minimum = np.add.reduce, np.multiply.reduce, np.maximum.reduce, np.minimum.reduce
 
 
+@rounds_steps
 def prod_all(x: Array, dtype: np.dtype[Any] | None) -> Any:
     """The product of all elements. Bools and ints are multiplied in int64, unless `dtype` is given."""
+    final = x.dtype if dtype is None else dtype
+    if is_half(final):
+        return stepwise_product(of_kind(x, final).astype(final, copy=False))
     if dtype is None and (x.dtype is F32 or x.dtype is F64 or x.dtype is I64):
         return product_of_all(x)
     return total(_multiply, x, None, False, dtype)
 
 
+@rounds_steps
 def prod_dim(x: Array, dim: int, keepdim: bool, dtype: np.dtype[Any] | None) -> Any:
     """The products along `dim`."""
+    final = x.dtype if dtype is None else dtype
+    if is_half(final):
+        return stepwise_products(of_kind(x, final).astype(final, copy=False), dim, keepdim)
     if dtype is None and (x.dtype is F32 or x.dtype is F64):
         return products(x, dim, keepdim)
     return total(_multiply, x, dim, keepdim, dtype)

@@ -11,29 +11,52 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import Array, Shape
+from ...foundations.dtypes import F16, Array, Shape, is_half, letter
+from ..options import rounds_steps
+from .adding import adds_in_single
 from .gathering import accumulate, gather, part_of, scatter_value_into
 
 _COMBINED: dict[str, np.ufunc] = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum,
                                   "amin": np.minimum}
 
 
+@rounds_steps
 def scatter_reduce(x: Array, src: Array, index: Array, dim: int, reduce: str, include_self: bool) -> Any:
     """`x` combined with `src` where `gather` would read. Without `include_self`, elements of `x` there do not count."""
     return scatter_reduce_into(np.array(x, order="C"), src, index, dim, reduce, include_self)
 
 
+@rounds_steps
 def scatter_reduce_into(out: Array, src: Array, index: Array, dim: int, reduce: str, include_self: bool) -> Any:
     """`scatter_reduce` written to the first array."""
+    return _reduce_into(out, src, index, dim, reduce, include_self, False)
+
+
+@rounds_steps
+def index_reduce(x: Array, src: Array, index: Array, dim: int, reduce: str, include_self: bool) -> Any:
+    """`scatter_reduce` by slices. In half precision each step is rounded, and so are the numbers of means."""
+    return index_reduce_into(np.array(x, order="C"), src, index, dim, reduce, include_self)
+
+
+@rounds_steps
+def index_reduce_into(out: Array, src: Array, index: Array, dim: int, reduce: str, include_self: bool) -> Any:
+    """`index_reduce` written to the first array."""
+    return _reduce_into(out, src, index, dim, reduce, include_self, is_half(out.dtype))
+
+
+def _reduce_into(out: Array, src: Array, index: Array, dim: int, reduce: str, include_self: bool,
+                 stepwise: bool) -> Any:
     if not index.size:
         return out
     if not include_self:
         scatter_value_into(out, index, dim, _neutral(reduce, out.dtype))
-    accumulate(_COMBINED[reduce], out, index, dim, part_of(src, index.shape))
+    accumulate(_COMBINED[reduce], out, index, dim, part_of(src, index.shape), stepwise)
     if reduce == "mean":
         number = counts(index, out.shape, dim, include_self, np.dtype(np.int64) if out.dtype.kind in "iu" else
                         out.real.dtype)
-        np.divide(out, number, out=out) if out.dtype.kind in "fc" else np.copyto(
+        if stepwise and not adds_in_single(out, dim):       # one more than these numbers is rounded to them
+            number = np.minimum(number, number.dtype.type(2048 if out.dtype == F16 else 256))
+        np.divide(out, number, out=out) if letter(out.dtype) in "fc" else np.copyto(
             out, np.floor_divide(out, number), casting="unsafe")
     return out
 
@@ -53,7 +76,7 @@ def _neutral(reduce: str, dtype: np.dtype[Any]) -> Any:
     """The neutral element of a reduction."""
     if reduce in ("sum", "mean", "prod"):
         return int(reduce == "prod")
-    if dtype.kind == "f":
+    if letter(dtype) == "f":
         return -np.inf if reduce == "amax" else np.inf
     if dtype.kind == "b":
         return reduce == "amin"
