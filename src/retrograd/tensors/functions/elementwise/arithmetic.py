@@ -180,8 +180,10 @@ pow_ = pow.written
 
 
 @public(operator="pow", name="__pow__", method=True)
-def _power_of(self: TensorBase, exponent: Any) -> Any:
+def _power_of(self: TensorBase, exponent: Any, *modulus: Any) -> Any:
     """The operator `**`. It tests for a square first, because nine in ten powers are squares."""
+    if modulus:
+        return NotImplemented
     kind = type(exponent)
     if kind is int or kind is float:
         if exponent == 2 and (kind is int or letter(self._array.dtype) in "fc"):
