@@ -15,7 +15,7 @@ from ....foundations.dtypes import I64, Array, dtype as torch_dtype
 from ....foundations.errors import noted, span, warn_once
 from ....foundations.modes import local
 from ....foundations.scalars import check_convertible, converted
-from ....kernels.indexing import adding, gathering as elements, indexing as kernels, scattering as combined
+from ....kernels.indexing import gathering as elements, indexing as kernels, scattering as combined
 from ....kernels.shape import common_shape
 from ....ops.basic import cast, check_values
 from ....ops.elementwise import arithmetic
@@ -276,7 +276,7 @@ def index_add(call: Call, input: TensorBase, dim: int, index: TensorBase, source
     index = int_index("index_add", index)
     check_range(index._array, array.shape[axis] if array.ndim else 1, RuntimeError, OUT_OF_BOUNDS, axis)
     alpha = number("index_add", "alpha", 5, alpha)
-    return call(ops.index_add, input, source, _as_vector(index), axis, alpha, into=adding.index_add_into)
+    return call(ops.index_add, input, source, _as_vector(index), axis, alpha, into=combined.index_add_into)
 
 
 @twins("index_copy(Tensor input, int dim, Tensor index, Tensor source, out)", out=rule(exact=EXACT, overlap=TARGET),
