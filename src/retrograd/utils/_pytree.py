@@ -103,7 +103,7 @@ _is_leaf = tree_is_leaf
 
 def _flattened(trees: Iterable[PyTree], leaves: list[Any], is_leaf: IsLeaf) -> list[TreeSpec]:
     """The specs of trees, whose leaves are added to `leaves`."""
-    specs = []
+    specs: list[TreeSpec] = []
     for tree in trees:
         kind = type(tree)
         if kind not in SUPPORTED_NODES and isinstance(tree, tuple):
