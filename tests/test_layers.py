@@ -79,7 +79,9 @@ UNNAMED = {
 UNKNOWN = {
     "autograd.differences": ("autograd", "graph"),  # does not know how a gradient is computed
     "autograd.mutation": ("graph.node", "ops"),
-    "autograd.profiler_report": ("autograd", "graph", "ops", "tensors"),  # does not know how calls are recorded
+    # These do not know how calls are recorded.
+    "autograd.profiler_report": ("autograd.profiler", "autograd.profiler_recording", "graph", "ops", "tensors"),
+    "autograd.profiler_events": ("autograd.profiler", "autograd.profiler_recording", "graph", "ops", "tensors"),
     "autograd.strict": ("autograd", "graph"),
     "command.check": ("autograd", "graph", "kernels", "ops", "tensors"),
     "command.imports": ("autograd", "graph", "kernels", "ops", "tensors"),

@@ -106,7 +106,7 @@ for tree in [1, None, [], {}, {3: 1, "a": 2}]:
     show(tree_structure, tree)
 print(tree_structure([]) == tree_structure(()), tree_structure([1]) == tree_structure([2]), tree_structure([1]) == 3)
 print(len({tree_structure([1]), tree_structure([2]), tree_structure((1,)), tree_structure({"a": 1})}))
-print(spec.children()[0], spec.child(1), spec.is_leaf(), pytree.LeafSpec().is_leaf(), pytree.treespec_leaf())
+print(spec.children()[0], spec.child(1), spec.is_leaf(), pytree.treespec_leaf().is_leaf(), pytree.treespec_leaf())
 print(pytree.treespec_tuple([pytree.treespec_leaf()]), pytree.treespec_dict(a=pytree.treespec_leaf()))
 
 print("types of one's own")

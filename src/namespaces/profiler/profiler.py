@@ -98,7 +98,9 @@ def tensorboard_trace_handler(dir_name: str, worker_name: str | None = None, use
     return handler
 
 
-_DEVICES = (ProfilerActivity.CUDA, ProfilerActivity.XPU, ProfilerActivity.HPU)
+# PyTorch's names of other devices, in the order in which one of several is chosen.
+_DEVICES = {ProfilerActivity.CUDA: "cuda", ProfilerActivity.XPU: "xpu", ProfilerActivity.MTIA: "mtia",
+            ProfilerActivity.HPU: "hpu", ProfilerActivity.PrivateUse1: "privateuseone"}
 
 
 class ExecutionTraceObserver:
@@ -125,7 +127,7 @@ class _KinetoProfile:
         self.custom_trace_id_callback = custom_trace_id_callback
         self.post_processing_timeout_s = post_processing_timeout_s
         self.profiler: autograd_profiler.profile | None = None
-        self.use_device = next((each.name.lower() for each in _DEVICES if each in self.activities), None)
+        self.use_device = next((name for each, name in _DEVICES.items() if each in self.activities), None)
         self.preset_metadata: dict[str, str] = {}
         self._trace_metadata: dict[str, str] = {}
         self._past: list[Any] = []
@@ -146,7 +148,7 @@ class _KinetoProfile:
         """
         if self.profiler is not None:
             if self.acc_events:
-                self._past = [*self.profiler.function_events]
+                self._past = self.profiler.function_events
             else:
                 warn_once("Warning: Profiler clears events at the end of each cycle. Only events from the current "
                           "cycle will be reported. To keep events across cycles, set acc_events=True.")
@@ -156,6 +158,7 @@ class _KinetoProfile:
             with_stack=self.with_stack, with_modules=self.with_modules, use_kineto=True,
             experimental_config=self.experimental_config, acc_events=self.acc_events,
             custom_trace_id_callback=self.custom_trace_id_callback)
+        self.profiler.prepare()
 
     def start_trace(self) -> None:
         """Begin to record with the profile of `prepare_trace`."""
@@ -167,9 +170,8 @@ class _KinetoProfile:
         """Stop recording, and make the events."""
         made = self._made("stopping trace")
         made.__exit__(None, None, None)
-        if self._past:
-            made.function_events[:0] = self._past
-            self._past = []
+        made.function_events.extend(self._past)
+        self._past = []
 
     def _made(self, doing: str) -> autograd_profiler.profile:
         if self.profiler is None:
@@ -258,7 +260,8 @@ class profile(_KinetoProfile):
         if use_cuda is not None:
             warn("`use_cuda` is deprecated, use `activities` argument instead", FutureWarning)
         activities = None if activities is None else [*activities]
-        if activities is not None and not any(isinstance(item, ProfilerActivity | dict) for item in activities):
+        if activities is not None and not any(isinstance(item, ProfilerActivity) or (isinstance(item, dict) and item)
+                                              for item in activities):
             raise AssertionError("No valid profiler activities found")
         super().__init__(
             activities=activities, record_shapes=record_shapes, profile_memory=profile_memory, with_stack=with_stack,
@@ -302,7 +305,8 @@ class profile(_KinetoProfile):
         self.current_action = self._scheduled()
         self._leave(before, self.current_action)
         self._enter(before, self.current_action)
-        KinetoStepTracker.increment_step(PROFILER_STEP_NAME)
+        if os.environ.get("KINETO_USE_DAEMON"):
+            KinetoStepTracker.increment_step(PROFILER_STEP_NAME)
         self._mark_step()
 
     def set_custom_trace_id_callback(self, callback: Callable[[], str]) -> None:

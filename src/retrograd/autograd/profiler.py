@@ -25,8 +25,9 @@ from .profiler_activities import (
     load_nvprof,
     supported_activities,
 )
-from .profiler_recording import Recording
-from .profiler_report import EventList, FunctionEvent, FunctionEventAvg
+from .profiler_events import FunctionEvent, FunctionEventAvg
+from .profiler_recording import MARKED, Recording
+from .profiler_report import EventList
 
 __all__ = ["DeviceType", "EventList", "FunctionEvent", "FunctionEventAvg", "KinetoStepTracker", "ProfilerActivity",
            "emit_itt", "emit_nvtx", "kineto_available", "load_nvprof", "profile", "record_function",
@@ -36,6 +37,7 @@ if not TYPE_CHECKING:
 
 
 _OTHER_DEVICES = ("cuda", "xpu", "hpu")                        # which PyTorch knows, and which are not here
+_ENTER = "profiler::_record_function_enter_new"
 
 
 class profile:
@@ -76,14 +78,24 @@ class profile:
         device = "cuda" if use_cuda else use_device
         if device in _OTHER_DEVICES:
             warn(f"{device.upper()} is not available, disabling {device.upper()} profiling", UserWarning)
+        elif device == "mtia":
+            raise AssertionError("Legacy MTIA profiling is not supported. Requires use_kineto=True on MTIA devices.")
         elif device is not None:
             warn(f"The {device} is not a valid device option.", UserWarning)
         if not use_cpu:
             raise AssertionError("No activities specified for the profiler")
-        self.use_cuda, self.use_device, self.record_shapes = False, None, record_shapes
+        self.use_cuda, self.use_device, self.record_shapes = False, None, record_shapes or with_flops
         self.with_flops, self.profile_memory, self.with_stack = with_flops, profile_memory, with_stack
         self.with_modules, self.acc_events = with_modules, acc_events
-        self.trace_id = custom_trace_id_callback() if custom_trace_id_callback else os.urandom(16).hex().upper()
+        self.custom_trace_id_callback, self.trace_id = custom_trace_id_callback, ""
+
+    def create_trace_id(self) -> str:
+        """An id for a trace: that of the program's callback, or a random one."""
+        return self.custom_trace_id_callback() if self.custom_trace_id_callback else os.urandom(16).hex().upper()
+
+    def prepare(self) -> None:
+        """Give the trace its id."""
+        self.trace_id = self.create_trace_id()
 
     _recording: Recording | None = None
     _events: EventList | None = None
@@ -94,6 +106,8 @@ class profile:
         if self._recording is not None:
             raise noted(
                 RuntimeError("Profiler context manager is not reentrant"), instead="make another profile")
+        if not self.trace_id:
+            self.prepare()
         self._recording = Recording(self.record_shapes, memory=self.profile_memory, flops=self.with_flops)
         self._recording.start()
         return self
@@ -106,12 +120,16 @@ class profile:
     @property
     def function_events(self) -> EventList:
         """The events, in order of their start. The list is empty before the block has ended."""
-        return EventList() if self._events is None else self._events
+        if self._events is None:
+            nothing = EventList()
+            nothing._tree_built = True
+            return nothing
+        return self._events
 
     def key_averages(self, group_by_input_shape: bool = False, group_by_stack_n: int = 0,
                      group_by_overload_name: bool = False) -> EventList:
         """The events added up by name, or by name and input shapes if the shapes were recorded."""
-        return self.function_events.key_averages(group_by_input_shape)
+        return self.function_events.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
 
     def table(self, sort_by: str | None = None, row_limit: int = 100, max_src_column_width: int | None = 75,
               max_name_column_width: int | None = 55, max_shapes_column_width: int | None = 80,
@@ -181,16 +199,22 @@ class record_function(ContextDecorator):
 
     def __init__(self, name: str, args: str | None = None) -> None:
         self.name, self.args = name, args
+        self.run_callbacks_on_exit = True
+        self.record: Any = None
         self._open: list[Any] = []
 
     def __enter__(self) -> record_function:
         if not isinstance(self.name, str):
-            raise RuntimeError(f"record_function() expects a str for argument 'name', not {type(self.name).__name__}")
+            raise RuntimeError(_wrong_type(0, "name", "str", self.name))
+        if self.args is not None and not isinstance(self.args, str):
+            raise RuntimeError(_wrong_type(1, "args", "Optional[str]", self.args))
         observer = local.thread.observer
-        self._open.append((observer, observer.enter(self.name, marked=True) if observer is not None else None))
+        self._open.append((observer, observer.enter(self.name, scope=MARKED) if observer is not None else None))
         return self
 
     def __exit__(self, *error: object) -> None:
+        if not self._open:
+            raise AssertionError("Expected record to be set")
         observer, event = self._open.pop()
         if observer is not None:
             observer.leave(event)
@@ -198,3 +222,11 @@ class record_function(ContextDecorator):
     def _recreate_cm(self) -> record_function:
         """The block around one call of a decorated function."""
         return type(self)(self.name, self.args)
+
+
+def _wrong_type(place: int, argument: str, expected: str, value: Any) -> str:
+    return (f"{_ENTER}() Expected a value of type '{expected}' for argument '{argument}' but instead found type "
+            f"'{type(value).__name__}'.\nPosition: {place}\nValue: {value}\nDeclaration: {_ENTER}(str name, str? "
+            "args=None) -> __torch__.torch.classes.profiler._RecordFunction\nCast error details: Unable to cast Python "
+            f"instance of type {type(value)} to C++ type '?' (#define PYBIND11_DETAILED_ERROR_MESSAGES or compile in "
+            "debug mode for details)")

@@ -22,11 +22,14 @@ from ..ops.tables import Table, table
 from ..tensors.state.base import TensorBase
 from ..tensors.state.dispatch import DISPATCH
 from .operation_counts import PROFILED
-from .profiler_report import EventList, FunctionEvent
+from .profiler_events import FunctionEvent
+from .profiler_report import EventList
 
 if TYPE_CHECKING:
     from ..graph.node import Node
 
+# The scopes of nodes and of blocks with a name, by PyTorch's numbers.
+_NODE, MARKED = 1, 7
 _ENGINE = "autograd::engine::evaluate_function: "
 _ACCUMULATION = "torch::autograd::AccumulateGrad"
 _SHOWN: Table[Op, str] = table("The profiler shows it as {}", {cast: "_to_copy", square: "pow"})
@@ -40,15 +43,15 @@ _UNSHOWN = table("The profiler does not show it",
 class Event:
     """A recorded call: `start` and `end` in nanoseconds, and `parent`, the call that made this call.
 
-    `marked` says whether `record_function` named the call. `memory` is in bytes; None is for a call that has made
-    other calls, whose memory is that of those.
+    `scope` is 1 for a node of a backward pass, and 7 for a block that `record_function` named. `memory` is in bytes;
+    None is for a call that has made other calls, whose memory is that of those.
     """
 
-    __slots__ = ("end", "flops", "marked", "memory", "name", "parent", "shapes", "start")
+    __slots__ = ("end", "flops", "memory", "name", "parent", "scope", "shapes", "start")
 
-    def __init__(self, name: str, parent: Event | None, shapes: list[list[int]], marked: bool = False) -> None:
+    def __init__(self, name: str, parent: Event | None, shapes: list[list[int]], scope: int = 0) -> None:
         self.name, self.parent, self.shapes, self.start, self.end = name, parent, shapes, 0, 0
-        self.flops, self.marked = 0, marked
+        self.flops, self.scope = 0, scope
         self.memory: int | None = 0
 
 
@@ -97,9 +100,9 @@ class Recording:
         while self.open:
             self.leave(self.open[-1])
 
-    def enter(self, name: str, shapes: Any = (), marked: bool = False) -> Event:
+    def enter(self, name: str, shapes: Any = (), scope: int = 0) -> Event:
         """Open an event inside the current event."""
-        event = Event(name, self.open[-1] if self.open else None, shapes, marked)
+        event = Event(name, self.open[-1] if self.open else None, shapes, scope)
         if event.parent is not None:
             event.parent.memory = None
         self.events.append(event)
@@ -168,11 +171,19 @@ class Recording:
 
     def node(self, gradients: Callable[[Any, Any], Any], node: Node, cotangent: TensorBase) -> Any:
         """Run a node of a backward pass."""
-        return self.call(node.name(), (), gradients, node, cotangent)
+        return self._backward(node.name(), gradients, node, cotangent)
+
+    def _backward(self, name: str, function: Callable[..., Any], *args: Any) -> Any:
+        """Call a function in the event of a node."""
+        event = self.enter(name, scope=_NODE)
+        try:
+            return function(*args)
+        finally:
+            self.leave(event)
 
     def accumulate(self, accumulate: Callable[[], None]) -> None:
         """Run the accumulation of a gradient into a leaf."""
-        self.call(_ENGINE + _ACCUMULATION, (), self.call, _ACCUMULATION, (), accumulate)
+        self.call(_ENGINE + _ACCUMULATION, (), self._backward, _ACCUMULATION, accumulate)
 
     def function_events(self) -> EventList:
         """The events with their children, and times in microseconds from the first event.
@@ -182,9 +193,7 @@ class Recording:
         origin = self.events[0].start if self.events else 0
         made: dict[Event, FunctionEvent] = {}
         for i, event in enumerate(self.events, 1):
-            made[event] = found = FunctionEvent(
-                i, event.name, self.thread_id, (event.start - origin) / 1e3, (event.end - origin) / 1e3, event.shapes,
-                cpu_memory_usage=event.memory or 0, flops=event.flops, is_user_annotation=event.marked)
+            made[event] = found = self._function_event(i, event, origin)
             parent = event.parent
             while parent is not None and parent.end < event.end:
                 parent = parent.parent                  # the parent ended first: the blocks overlap
@@ -194,8 +203,23 @@ class Recording:
         for found in reversed(made.values()):
             if found.cpu_parent is not None:
                 found.cpu_parent.cpu_memory_usage += found.cpu_memory_usage
-        return EventList([event for event in made.values() if not _is_parent_again(event)],
-                         profile_memory=self.memory, with_flops=self.flops)
+        found_events = EventList([event for event in made.values() if not _is_parent_again(event)],
+                                 profile_memory=self.memory, with_flops=self.flops)
+        found_events._tree_built = True
+        return found_events
+
+    def _function_event(self, number: int, event: Event, origin: int) -> FunctionEvent:
+        """What a program sees of a call. The steps of a schedule have one name."""
+        name = "ProfilerStep*" if event.name.startswith("ProfilerStep#") else event.name
+        backward = event.scope == _NODE or event.name.startswith(_ENGINE)
+        shapes = [*event.shapes]
+        return FunctionEvent(
+            number, name, self.thread_id, (event.start - origin) / 1e3, (event.end - origin) / 1e3, overload_name="",
+            trace_name=event.name, fwd_thread=self.thread_id if backward else 0, input_shapes=shapes, stack=[],
+            scope=event.scope, cpu_memory_usage=event.memory or 0, flops=event.flops, concrete_inputs=[], kwinputs={},
+            is_user_annotation=event.scope == MARKED, structured_input_shapes=shapes, structured_input_strides=[],
+            activity_type="user_annotation" if event.scope == MARKED else "cpu_op", flow_id=0, flow_type=0,
+            flow_start=False, metadata_json="", input_dtypes=[])
 
 
 def _is_parent_again(event: FunctionEvent) -> bool:

@@ -1,7 +1,4 @@
-"""The events of a profile and their table, laid out character for character as in PyTorch.
-
-Times are in microseconds, memory in bytes. The only device is the CPU, so the figures of other devices are 0.
-"""
+"""The list of a profile's events and their table, laid out character for character as in PyTorch."""
 
 from __future__ import annotations
 
@@ -13,22 +10,11 @@ from functools import reduce
 from operator import add
 from typing import Any, NamedTuple
 
+from .profiler_events import FunctionEventAvg, time_text
+
 _NUMBER_WIDTH = 12
-_UNITS = {"s": 1e6, "ms": 1e3, "us": 1.0}
 _FLOPS_UNITS = ("FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs")
-_STEP = "ProfilerStep#"
 _METRICS = ("self_cpu_time_total", "self_cuda_time_total", "self_xpu_time_total", "self_privateuse1_time_total")
-
-
-def time_text(microseconds: float, unit: str | None = None) -> str:
-    """A time with three decimals, in `unit` ('s', 'ms' or 'us') or by default in the unit that suits it.
-
-    >>> time_text(4772.0)
-    '4.772ms'
-    """
-    if unit not in _UNITS:
-        unit = "s" if microseconds >= 1e6 else "ms" if microseconds >= 1e3 else "us"
-    return f"{microseconds / _UNITS[unit]:.3f}{unit}"
 
 
 def memory_text(size: int) -> str:
@@ -47,143 +33,17 @@ def _share(part: float, whole: float) -> str:
     return f"{100 * part / whole:.2f}%" if whole else "NaN"
 
 
-class Interval(NamedTuple):
-    """A start and an end, in microseconds since the profile began."""
-
-    start: float
-    end: float
-
-    def elapsed_us(self) -> float:
-        """The length of the interval."""
-        return self.end - self.start
-
-
-def _text_of(time: str) -> property:
-    """The property that shows a time as text."""
-    return property(lambda self: time_text(getattr(self, time)))
-
-
-class _Figures:
-    """The figures that a call and an average of calls have in common."""
-
-    count: int
-    input_shapes: Any
-    cpu_parent: FunctionEvent | None
-    device_time = device_time_total = self_device_time_total = 0.0
-    device_memory_usage = self_device_memory_usage = 0
-    flops = cpu_memory_usage = 0
-    node_id, overload_name, use_device, is_async, is_remote, is_legacy = -1, "", None, False, False, False
-    is_user_annotation = False
-
-    @property
-    def cpu_time_total(self) -> float:
-        """The time of all calls, including the calls inside them."""
-        raise NotImplementedError
-
-    @property
-    def self_cpu_time_total(self) -> float:
-        """The time of all calls, without the calls inside them."""
-        raise NotImplementedError
-
-    @property
-    def cpu_time(self) -> float:
-        """The mean time of a call."""
-        return self.cpu_time_total / self.count if self.count else 0.0
-
-    cpu_time_str = _text_of("cpu_time")
-    cpu_time_total_str = _text_of("cpu_time_total")
-    self_cpu_time_total_str = _text_of("self_cpu_time_total")
-
-
-class FunctionEvent(_Figures):
-    """One call: its name, its `time_range`, its parent call, and its child calls."""
-
-    count = 1
-    sequence_nr = -1
-
-    def __init__(self, id: int, name: str, thread: int, start_us: float, end_us: float, input_shapes: Any = (), *,
-                 cpu_memory_usage: int = 0, flops: int = 0, is_user_annotation: bool = False) -> None:
-        self.id, self.trace_name, self.thread = id, name, thread
-        self.name = "ProfilerStep*" if name.startswith(_STEP) else name     # the steps of a schedule are one row
-        self.time_range = Interval(start_us, end_us)
-        self.input_shapes = [*input_shapes]
-        self.stack: list[str] = []
-        self.cpu_memory_usage, self.flops, self.is_user_annotation = cpu_memory_usage, flops, is_user_annotation
-        self.cpu_parent = None
-        self.cpu_children: list[FunctionEvent] = []
-
-    @property
-    def key(self) -> str:
-        """The key by which calls are added up: the name."""
-        return self.name
-
-    @property
-    def cpu_time_total(self) -> float:
-        return self.time_range.elapsed_us()
-
-    @property
-    def self_cpu_time_total(self) -> float:
-        return self.cpu_time_total - sum([child.cpu_time_total for child in self.cpu_children])
-
-    @property
-    def self_cpu_memory_usage(self) -> int:
-        """The bytes that this call has allocated, without the calls inside it."""
-        return self.cpu_memory_usage - sum([child.cpu_memory_usage for child in self.cpu_children])
-
-    def __repr__(self) -> str:
-        return (f"<FunctionEvent id={self.id} name={self.name} overload_name={self.overload_name} "
-                f"device_type=DeviceType.CPU node_id={self.node_id} cpu_time={self.cpu_time_str} "
-                f"start_us={self.time_range.start} end_us={self.time_range.end} "
-                f"cpu_children={[child.id for child in self.cpu_children]} None_time=0.000us name={self.name} "
-                f"thread={self.thread} input_shapes={self.input_shapes} cpu_memory_usage={self.cpu_memory_usage} "
-                f"None_memory_usage=0 is_async=False is_remote=False seq_nr={self.sequence_nr} is_legacy=False>")
-
-
-class FunctionEventAvg(_Figures):
-    """All calls of one name, or of one name and one set of shapes: their number and their total times."""
-
-    cpu_time_total = self_cpu_time_total = 0.0
-    self_cpu_memory_usage = 0
-
-    def __init__(self) -> None:
-        self.key: str | None = None
-        self.count = 0
-        self.input_shapes = self.cpu_parent = None
-        self.cpu_children: list[FunctionEvent] | None = None
-
-    def add(self, other: FunctionEvent | FunctionEventAvg) -> FunctionEventAvg:
-        """Add another call, or the calls of another average. Raises AssertionError if the name differs."""
-        if self.key is None:
-            self.key, self.input_shapes = other.key, other.input_shapes
-            self.cpu_parent, self.cpu_children = other.cpu_parent, other.cpu_children
-            self.is_user_annotation = other.is_user_annotation
-        if other.key != self.key:
-            raise AssertionError(f"Expected keys to match, but got {other.key} vs {self.key}")
-        self.count += other.count
-        self.cpu_time_total += other.cpu_time_total
-        self.self_cpu_time_total += other.self_cpu_time_total
-        self.cpu_memory_usage += other.cpu_memory_usage
-        self.self_cpu_memory_usage += other.self_cpu_memory_usage
-        self.flops += other.flops
-        return self
-
-    __iadd__ = add
-
-    def __repr__(self) -> str:
-        return (f"<FunctionEventAvg key={self.key} self_cpu_time={self.self_cpu_time_total_str} "
-                f"cpu_time={self.cpu_time_str}  self_cuda_time=0.000us cuda_time=0.000us "
-                f"input_shapes={self.input_shapes} cpu_memory_usage={self.cpu_memory_usage} cuda_memory_usage=0>")
-
-
 class EventList(list[Any]):
     """Events, or averages of events, with the methods of a profile's results.
 
     With `profile_memory` and with `with_flops`, the table shows memory and floating-point operations.
     """
 
-    def __init__(self, events: Iterable[Any] = (), *, profile_memory: bool = False, with_flops: bool = False) -> None:
+    def __init__(self, events: Iterable[Any] = (), *, use_device: str | None = None, profile_memory: bool = False,
+                 with_flops: bool = False) -> None:
         super().__init__(events)
-        self._profile_memory, self._with_flops = profile_memory, with_flops
+        self._use_device, self._profile_memory, self._with_flops = use_device, profile_memory, with_flops
+        self._tree_built = False
 
     @property
     def self_cpu_time_total(self) -> float:
@@ -192,15 +52,24 @@ class EventList(list[Any]):
 
     def key_averages(self, group_by_input_shapes: bool = False, group_by_stack_n: int = 0,
                      group_by_overload_name: bool = False) -> EventList:
-        """The events added up by name, or by name and input shapes, in order of first appearance."""
+        """The events added up by name, or by name and input shapes, in order of first appearance.
+
+        Raises AssertionError for events of which no profile knows which call made which.
+        """
+        if not self._tree_built:
+            raise AssertionError("Expected tree to be built before calling key_averages")
         averages: dict[Any, FunctionEventAvg] = {}
         for event in self:
-            key = (event.key, str(event.input_shapes)) if group_by_input_shapes else event.key
-            averages.setdefault(key, FunctionEventAvg()).add(event)
-        if not group_by_input_shapes:
-            for average in averages.values():
-                average.input_shapes = ""
-        return EventList(averages.values(), profile_memory=self._profile_memory, with_flops=self._with_flops)
+            key = [event.key, event.node_id, event.is_legacy, event.is_user_annotation]
+            key += [event.overload_name] * group_by_overload_name + [str(event.input_shapes)] * group_by_input_shapes
+            key += event.stack[:group_by_stack_n] if group_by_stack_n > 0 else []
+            averages.setdefault(tuple(key), FunctionEventAvg()).add(event)
+        for average in averages.values():
+            average.stack = average.stack[:group_by_stack_n]
+            average.input_shapes = average.input_shapes if group_by_input_shapes else ""
+            average.overload_name = average.overload_name if group_by_overload_name else ""
+        return EventList(averages.values(), use_device=self._use_device, profile_memory=self._profile_memory,
+                         with_flops=self._with_flops)
 
     def total_average(self) -> FunctionEventAvg:
         """All events added up, under the name "Total"."""
@@ -233,7 +102,7 @@ class EventList(list[Any]):
         if any(event.input_shapes for event in self):
             width = _width([event.input_shapes for event in self], max_shapes_column_width)
             columns.append(_Column("Input Shapes", width, lambda event: str(event.input_shapes)[:width]))
-        columns += _flops_column([event.flops for event in self]) * self._with_flops
+        columns += _flops_column([event.flops or 0 for event in self]) * self._with_flops
         shown = [event for event in events if not (top_level_events_only and event.cpu_parent is not None)]
         rows = [[column.text(event) for column in columns] for event in shown[: None if row_limit < 0 else row_limit]]
         names, widths = [column.name for column in columns], [column.width for column in columns]
@@ -257,19 +126,21 @@ class EventList(list[Any]):
         `metric` must be one of `supported_export_stacks_metrics`. Raises ValueError for another metric.
         """
         if metric not in _METRICS:
-            raise ValueError(f"metric should be one of: {self.supported_export_stacks_metrics}")
+            raise ValueError(f"metric should be one of: {self.supported_export_stacks_metrics()}")
         with open(path, "w", encoding="utf-8"):
             pass
 
-    @property
     def supported_export_stacks_metrics(self) -> list[str]:
         """The metrics of `export_stacks`."""
         return [*_METRICS]
 
     def export_chrome_trace(self, path: str | os.PathLike[str]) -> None:
-        """Write `chrome_trace` to a file, for chrome://tracing or ui.perfetto.dev."""
+        """Write the list of events to a file for chrome://tracing or ui.perfetto.dev."""
+        events = [{"name": event.trace_name, "ph": "X", "ts": event.time_range.start,
+                   "dur": event.time_range.elapsed_us(), "tid": event.thread, "pid": "CPU functions", "args": {}}
+                  for event in self if event.trace_name is not None]
         with open(path, "w", encoding="utf-8") as file:
-            json.dump(self.chrome_trace(), file)
+            json.dump(events, file)
 
     def __str__(self) -> str:
         return self.table()

@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, FrameType
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -255,10 +255,22 @@ def kind_of(value: object) -> str:
     return f"{module}.{name}" if in_c and module != "builtins" else name
 
 
+def kinds_of(args: Sequence[Any], named: Mapping[str, Any], kind: Callable[[Any], str] = kind_of) -> str:
+    """The types of the arguments of a call. PyTorch lists those by name from the last one on."""
+    kinds = [*map(kind, args), *[f"{key}={kind(value)}" for key, value in reversed([*named.items()])]]
+    return f"({', '.join(kinds)}{', ' if named and not args else ''})"
+
+
+def unfitting(name: str, given: str, rest: str) -> TypeError:
+    """The error of a call whose arguments have types that do not fit. `rest` says what would fit."""
+    return TypeError(f"{name}() received an invalid combination of arguments - got {given}{rest}")
+
+
 def invalid_combination(name: str, args: Sequence[Any], named: dict[str, Any], *ways: str) -> TypeError:
     """The error of a call that fits none of the ways to call a small type, such as `device`."""
-    positional = ", ".join([kind_of(arg) for arg in args])
-    keywords = ", ".join([f"{key}={kind_of(value)}" for key, value in reversed(named.items())])
-    given = f"{positional}, {keywords}" if args and named else positional or (f"{keywords}, " if named else "")
-    said = f"{name}() received an invalid combination of arguments - got ({given}), but expected one of:\n"
-    return TypeError(said + "".join([f" * {way}\n" for way in ways]))
+    return unfitting(name, kinds_of(args, named), one_of([f" * {way}" for way in ways]))
+
+
+def one_of(lines: Sequence[str]) -> str:
+    """The end of an error about arguments: a line for each way to call, perhaps with lines about this way."""
+    return ", but expected one of:\n" + "".join([f"{line}\n" for line in lines])

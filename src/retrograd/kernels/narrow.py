@@ -1,7 +1,7 @@
 """Kernels on the types of ml_dtypes: bfloat16 and the floats of 8 bits.
 
-PyTorch computes with such numbers in float32, and rounds the result once. So does this module, for any kernel: it hands
-the kernel float32 copies of the arrays, and rounds the results.
+PyTorch computes with such numbers in float32, and rounds the result once. So does this module, for any kernel that does
+not round its steps: it hands the kernel float32 copies of the arrays, and rounds the results.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from ..foundations.dtypes import F32, NARROW, RARE, Array
 from .kinds import OtherArray
 from .layout import copied
-from .options import in_narrow
+from .options import in_narrow, takes_narrow
 
 
 def first_among(args: Sequence[Any], types: set[np.dtype[Any]]) -> np.dtype[Any] | None:
@@ -85,8 +85,12 @@ def rounded(result: Array, dtype: np.dtype[Any]) -> Any:
 
 def write_in_float32(into: Callable[..., Any], *args: Any) -> None:
     """Call a kernel that writes over its first argument, and round what it wrote."""
-    target, exact = args[0], wide(args[0])
-    into(exact, *map(wide, in_narrow(into, args, target.dtype)[1:]))
+    target, options = args[0], in_narrow(into, args, args[0].dtype)[1:]
+    if takes_narrow(into, target.dtype):
+        into(target, *options)
+        return
+    exact = wide(target)
+    into(exact, *map(wide, options))
     if exact is not target:
         np.copyto(target, exact, casting="unsafe")
 
@@ -98,7 +102,10 @@ def in_float32(kernel: Callable[..., Any], args: Sequence[Any], promotes: bool =
     result to the narrow type; the others are statistics in float32.
     """
     target = _target(args)
-    results = kernel(*map(wide, in_narrow(kernel, args, target)))
+    args = in_narrow(kernel, args, target)
+    if takes_narrow(kernel, target):
+        return kernel(*args)
+    results = kernel(*map(wide, args))
     if target is None or target not in NARROW:
         return results
     several, beside = isinstance(results, (tuple, list)), _beside_float32(args)

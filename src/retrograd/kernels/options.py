@@ -1,7 +1,8 @@
-"""Python numbers among the arguments of kernels: options, which become numbers of the type of the arrays.
+"""What kernels say of types of 16 and of 8 bits: which arguments are numbers of a type, and whether steps are rounded.
 
 A kernel receives bfloat16 and the floats of 8 bits as float32, so it cannot convert its options to these types. Here
-kernels say which of their arguments are such numbers, and the numbers are converted before the kernel is called.
+kernels say which of their arguments are such numbers, and the numbers are converted before the kernel is called. A
+kernel that rounds each of its steps says so, too, and receives bfloat16 as it is.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.dtypes import NARROW, Array
+from ..foundations.dtypes import NARROW, Array, is_half
 from ..foundations.scalars import converted, rounded_to
 
 _Kernel = Callable[..., Any]
@@ -20,6 +21,8 @@ _Kernel = Callable[..., Any]
 _ROUNDING: set[_Kernel] = set()
 # The places of options among the arguments of a kernel, and whether complex options make complex results instead.
 _CONVERTING: dict[_Kernel, tuple[tuple[int, ...], bool]] = {}
+# Kernels that round each of their steps to a type of 16 bits.
+_STEPWISE: set[_Kernel] = set()
 
 
 def rounds_number(kernel: _Kernel) -> _Kernel:
@@ -39,6 +42,17 @@ def converts(*places: int, complex_stays: bool = False) -> Callable[[_Kernel], _
         return kernel
 
     return stated
+
+
+def rounds_steps(kernel: _Kernel) -> _Kernel:
+    """Have a kernel receive bfloat16 as it is: PyTorch's rounds each step, or some of them, or computes in float32."""
+    _STEPWISE.add(kernel)
+    return kernel
+
+
+def takes_narrow(kernel: _Kernel, dtype: np.dtype[Any] | None) -> bool:
+    """Whether a kernel receives arrays of a narrow type as they are."""
+    return dtype is not None and kernel in _STEPWISE and is_half(dtype)
 
 
 def in_narrow(kernel: _Kernel, args: Sequence[Any], dtype: np.dtype[Any] | None) -> Sequence[Any]:

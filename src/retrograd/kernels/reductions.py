@@ -1,6 +1,7 @@
 """Reductions over axes beside sums: products, variances, extremes, any and all.
 
-`axes` is a tuple of non-negative axes. Half precision is summed in single precision, as in PyTorch.
+`axes` is a tuple of non-negative axes. Half precision is summed in single precision, as in PyTorch. Products of halves
+are rounded at each step.
 """
 
 from __future__ import annotations
@@ -11,29 +12,82 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.dtypes import F16, F32, F64, I64, Array, letter, refuse
+from ..foundations.dtypes import F16, F32, F64, I64, Array, is_half, letter, refuse
 from .elementwise.elementary import widened
+from .options import rounds_steps
 from .rows import TALL, drifts, extremes, places_of_extremes, product_of_all, products, sums, sums_of_squares
-from .sums import count, spread, total
+from .sums import count, of_kind, spread, total
 from .thresholds import ROWS
 
 # Over more elements, the rounding error of a mean shows in the variance, if NumPy adds one element after the other.
 _FEW = 64
+# PyTorch multiplies four vectors of 16 halves at a time, if they are neighbors in memory. What remains is multiplied
+# one by one.
+_LANES = 16
+_AT_ONCE = 4 * _LANES
 _add, _multiply, _maximum, _minimum = np.add.reduce, np.multiply.reduce, np.maximum.reduce, np.minimum.reduce
 
 
+@rounds_steps
 def prod_all(x: Array, dtype: np.dtype[Any] | None) -> Any:
     """The product of all elements. Bools and ints are multiplied in int64, unless `dtype` is given."""
+    final = x.dtype if dtype is None else dtype
+    if is_half(final):
+        return _stepwise_product(of_kind(x, final).astype(final, copy=False))
     if dtype is None and (x.dtype is F32 or x.dtype is F64 or x.dtype is I64):
         return product_of_all(x)
     return total(_multiply, x, None, False, dtype)
 
 
+@rounds_steps
 def prod_dim(x: Array, dim: int, keepdim: bool, dtype: np.dtype[Any] | None) -> Any:
     """The products along `dim`."""
+    final = x.dtype if dtype is None else dtype
+    if is_half(final):
+        return _stepwise_products(of_kind(x, final).astype(final, copy=False), dim, keepdim)
     if dtype is None and (x.dtype is F32 or x.dtype is F64):
         return products(x, dim, keepdim)
     return total(_multiply, x, dim, keepdim, dtype)
+
+
+# `accumulate` rounds each step to the type. `reduce` of NumPy keeps float16 in float32 meanwhile.
+
+def _stepwise_products(x: Array, dim: int, keepdim: bool) -> Any:
+    """The products along `dim`."""
+    if x.ndim == 0:
+        return x.copy()
+    lines = np.moveaxis(x, dim, -1)
+    found = _one_by_one(_factors(lines) if x.strides[dim] == x.itemsize else lines)
+    return np.expand_dims(found, dim) if keepdim else found
+
+
+def _stepwise_product(x: Array) -> Any:
+    """The product of all elements, in the order in which they lie in memory."""
+    order = sorted(range(x.ndim), key=lambda axis: -x.strides[axis] if x.shape[axis] > 1 else 0)
+    x = x.transpose(order)
+    if x.flags.c_contiguous:
+        x = x.reshape(-1)
+    if not x.ndim or x.strides[-1] == x.itemsize:
+        x = _factors(np.atleast_1d(x))
+    return _one_by_one(x.reshape(-1))
+
+
+def _one_by_one(lines: Array) -> Any:
+    """The products of lines along the last dim, from the first element on."""
+    if not lines.shape[-1]:
+        return np.ones(lines.shape[:-1], lines.dtype)
+    return np.array(np.multiply.accumulate(lines, -1)[..., -1])
+
+
+def _factors(lines: Array) -> Any:
+    """The factors that PyTorch multiplies one by one: the product of the whole blocks of a line, then the rest."""
+    count = lines.shape[-1] // _AT_ONCE
+    if not count:
+        return lines
+    blocks = lines[..., :count * _AT_ONCE].reshape(*lines.shape[:-1], count, 4, _LANES)
+    vectors = np.multiply.accumulate(blocks, -3)[..., -1, :, :]
+    vector = (vectors[..., 0, :] * vectors[..., 1, :]) * (vectors[..., 2, :] * vectors[..., 3, :])
+    return np.concatenate((_one_by_one(vector)[..., None], lines[..., count * _AT_ONCE:]), -1)
 
 
 def has_zero(x: Array) -> Any:

@@ -8,14 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.dtypes import C64, C128, F16, F32, F64, I64, Array, refuse
+from ..foundations.dtypes import C64, C128, F16, F32, F64, I64, Array, is_half, letter, refuse
 from .native.blas import alone
+from .options import rounds_steps
 from .rows import extremes
 from .sums import converted
 from .thresholds import SCAN_PIECE, SCAN_PRODUCT, SCAN_STEP
 
 # The types in which running sums and products are computed, as in PyTorch.
-_WIDER = {F16: F32, F32: F64, C64: C128}
+_WIDER = {F32: F64, C64: C128}
+
+
+def _wider(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
+    return F32 if is_half(dtype) else _WIDER.get(dtype)
 
 
 def _accumulated(ufunc: np.ufunc, x: Array, dim: int, dtype: np.dtype[Any] | None) -> Any:
@@ -23,7 +28,7 @@ def _accumulated(ufunc: np.ufunc, x: Array, dim: int, dtype: np.dtype[Any] | Non
     if dtype is None:
         dtype = I64 if x.dtype.kind in "biu" else x.dtype
     x = converted(x, dtype)
-    return running(ufunc, x, dim, dtype, wide=_WIDER.get(dtype)) if x.ndim else x.astype(dtype)
+    return running(ufunc, x, dim, dtype, wide=_wider(dtype)) if x.ndim else x.astype(dtype)
 
 
 def running(ufunc: np.ufunc, x: Array, dim: int, dtype: np.dtype[Any], out: Array | None = None,
@@ -40,7 +45,7 @@ def running(ufunc: np.ufunc, x: Array, dim: int, dtype: np.dtype[Any], out: Arra
         found = ufunc.accumulate(x, dim, wide)
         if out is None:
             return found.astype(dtype)
-        np.copyto(out, found, casting="same_kind")
+        np.copyto(out, found, casting="unsafe")
         return out
     result = np.empty(x.shape, dtype) if out is None else out
     steps, sums = np.moveaxis(x, dim, 0), np.moveaxis(result, dim, 0)
@@ -56,11 +61,12 @@ def running(ufunc: np.ufunc, x: Array, dim: int, dtype: np.dtype[Any], out: Arra
             ufunc(before, part[:1], out=part[:1])
         for i in range(1, len(part)):
             ufunc(part[i - 1], part[i], out=part[i])
-        np.copyto(sums[at:at + block], part, casting="same_kind")
+        np.copyto(sums[at:at + block], part, casting="unsafe")
         before = part[-1:]
     return result
 
 
+@rounds_steps
 def cumsum(x: Array, dim: int, dtype: np.dtype[Any] | None) -> Any:
     """The running sums along `dim`."""
     if (dtype is None or dtype == x.dtype) and _by_products(x, dim):
@@ -142,7 +148,7 @@ def sums_from(x: Array, dim: int) -> Any:
 
 def _one_by_one(x: Array, dim: int, backwards: bool) -> Any:
     """Running sums along `dim` from one end."""
-    wide = _WIDER.get(x.dtype)
+    wide = _wider(x.dtype)
     if not backwards:
         return running(np.add, x, dim, x.dtype, wide=wide)
     result = np.empty(x.shape, x.dtype)
@@ -150,6 +156,7 @@ def _one_by_one(x: Array, dim: int, backwards: bool) -> Any:
     return result
 
 
+@rounds_steps
 def cumprod(x: Array, dim: int, dtype: np.dtype[Any] | None) -> Any:
     """The running products along `dim`."""
     return _accumulated(np.multiply, x, dim, dtype)
@@ -213,13 +220,14 @@ def _extremes_in_blocks(ufunc: np.ufunc, x: Array) -> Any:
     return values.reshape(x.shape)
 
 
+@rounds_steps
 def logcumsumexp(x: Array, dim: int) -> Any:
     """The logarithms of the running sums of exponentials along `dim`, without overflow."""
     refuse(x.dtype, "logcumsumexp_out_cpu", "biu")
     if x.ndim == 0 or not x.size:
         return x.copy()
-    if x.dtype.kind == "f":
-        return np.logaddexp.accumulate(x, dim, F64).astype(x.dtype, copy=False)
+    if letter(x.dtype) == "f":
+        return np.logaddexp.accumulate(x.astype(_wider(x.dtype) or F64), dim).astype(x.dtype, copy=False)
     sums = np.moveaxis(x.astype(C128), dim, 0)
     for i in range(1, len(sums)):
         sums[i] = _log_of_two(sums[i - 1], sums[i])

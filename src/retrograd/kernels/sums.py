@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.dtypes import F16, F32, F64, I64, Array, dtype as torch_dtype
+from ..foundations.dtypes import F16, F32, F64, I64, Array, dtype as torch_dtype, letter
 from ..foundations.errors import noted
 from .rows import BLOCK, TALL, WIDER, drifts, sums
 
@@ -71,7 +71,7 @@ def of_kind(x: Array, dtype: np.dtype[Any]) -> Any:
 def converted(x: Array, dtype: np.dtype[Any]) -> Any:
     """`x` as PyTorch adds it in a floating-point type: each number is rounded to the type first."""
     x = of_kind(x, dtype)
-    return x.astype(dtype, copy=False) if dtype.kind in "fc" else x
+    return x.astype(dtype, copy=False) if letter(dtype) in "fc" else x
 
 
 def total(reduce: Any, x: Array, axes: Any, keepdim: bool, dtype: np.dtype[Any] | None) -> Any:

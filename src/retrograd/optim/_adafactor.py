@@ -14,7 +14,7 @@ from .elements import Elements
 from .elementwise import ElementsOptimizer, Rates
 from .quick_code import Ready
 from .saved_numbers import as_float, scalar
-from .stepping import check_rate_tensor, check_should
+from .stepping import SHOULD, check_number, check_rate_tensor
 
 __all__ = ["Adafactor"]
 if not TYPE_CHECKING:
@@ -38,15 +38,15 @@ class Adafactor(ElementsOptimizer):
                  eps: tuple[float | None, float] = (None, 1e-3), d: float = 1.0, weight_decay: float = 0.0, *,
                  foreach: bool | None = None, maximize: bool = False) -> None:
         check_rate_tensor(lr)
-        check_should(lr, "Learning rate")
+        check_number(lr, "Learning rate", SHOULD)
         if not 0.0 >= beta2_decay:                         # noqa: SIM300  PyTorch's order, which a TypeError names
             raise ValueError(f"beta2_decay should be <= 0 but is: {beta2_decay}")
         if eps[0] is not None:
-            check_should(eps[0], "epsilon1")
-        check_should(eps[1], "epsilon2")
+            check_number(eps[0], "epsilon1", SHOULD)
+        check_number(eps[1], "epsilon2", SHOULD)
         if not 1.0 <= d:                                   # noqa: SIM300
             raise ValueError(f"Clipping threshold d should be >= 1 but is: {d}")
-        check_should(weight_decay, "weight_decay")
+        check_number(weight_decay, "weight_decay", SHOULD)
         super().__init__(params, {
             "lr": lr, "beta2_decay": beta2_decay, "eps": eps, "d": d, "weight_decay": weight_decay,
             "foreach": foreach, "maximize": maximize})

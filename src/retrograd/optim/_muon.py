@@ -11,7 +11,7 @@ from ..tensors.functions.linalg.accumulating import addmm
 from ..tensors.tensor import Tensor
 from .formula import FormulaOptimizer
 from .saved_numbers import as_float
-from .stepping import check_rate_tensor, check_should
+from .stepping import SHOULD, check_number, check_rate_tensor
 
 __all__ = ["Muon"]
 if not TYPE_CHECKING:
@@ -65,9 +65,9 @@ class Muon(FormulaOptimizer):
                  ns_coefficients: tuple[float, float, float] = (DEFAULT_A, DEFAULT_B, DEFAULT_C), eps: float = EPS,
                  ns_steps: int = DEFAULT_NS_STEPS, adjust_lr_fn: str | None = None) -> None:
         check_rate_tensor(lr)
-        check_should(lr, "Learning rate")
-        check_should(momentum, "momentum")
-        check_should(weight_decay, "weight decay")
+        check_number(lr, "Learning rate", SHOULD)
+        check_number(momentum, "momentum", SHOULD)
+        check_number(weight_decay, "weight decay", SHOULD)
         if adjust_lr_fn not in (None, "original", "match_rms_adamw"):
             raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
         super().__init__(params, {

@@ -11,7 +11,7 @@ from ..tensors.tensor import Tensor
 from .elementwise import ElementsOptimizer
 from .formula import add_times
 from .saved_numbers import later
-from .stepping import check_modes, check_rate_tensor, refuse_negative
+from .stepping import check_modes, check_number, check_rate_tensor
 
 __all__ = ["SGD"]
 if not TYPE_CHECKING:
@@ -51,9 +51,9 @@ class SGD(ElementsOptimizer):
                  weight_decay: Any = 0, nesterov: bool = False, *, maximize: bool = False, foreach: bool | None = None,
                  differentiable: bool = False, fused: bool | None = None) -> None:
         check_rate_tensor(lr)
-        refuse_negative(lr, "learning rate")
-        refuse_negative(momentum, "momentum value")
-        refuse_negative(weight_decay, "weight_decay value")
+        check_number(lr, "learning rate", nan=True)
+        check_number(momentum, "momentum value", nan=True)
+        check_number(weight_decay, "weight_decay value", nan=True)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         super().__init__(params, {

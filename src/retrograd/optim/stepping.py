@@ -39,22 +39,13 @@ def check_learning_rate(lr: Any) -> None:
     check_number(lr, "learning rate")
 
 
-def check_number(value: Any, what: str) -> None:
-    """Raises ValueError for an option that is negative or nan."""
-    if not 0.0 <= value:                                   # noqa: SIM300  PyTorch's order, which a TypeError names
-        raise ValueError(f"Invalid {what}: {value}")
+INVALID, SHOULD = "Invalid {}: {}", "{} should be >= 0 but is: {}"
 
 
-def check_should(value: Any, what: str) -> None:
-    """`check_number` in the words of the newer optimizers."""
-    if not 0.0 <= value:                                   # noqa: SIM300  PyTorch's order, which a TypeError names
-        raise ValueError(f"{what} should be >= 0 but is: {value}")
-
-
-def refuse_negative(value: Any, what: str) -> None:
-    """Raises ValueError for an option that is negative."""
-    if value < 0.0:
-        raise ValueError(f"Invalid {what}: {value}")
+def check_number(value: Any, what: str, words: str = INVALID, *, nan: bool = False) -> None:
+    """Raises ValueError for an option that is negative, or nan unless `nan` is allowed. `words` are the message."""
+    if value < 0.0 if nan else not 0.0 <= value:           # noqa: SIM300  PyTorch's order, which a TypeError names
+        raise ValueError(words.format(what, value))
 
 
 def check_betas(betas: Any) -> None:

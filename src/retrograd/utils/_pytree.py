@@ -103,7 +103,7 @@ _is_leaf = tree_is_leaf
 
 def _flattened(trees: Iterable[PyTree], leaves: list[Any], is_leaf: IsLeaf) -> list[TreeSpec]:
     """The specs of trees, whose leaves are added to `leaves`."""
-    specs = []
+    specs: list[TreeSpec] = []
     for tree in trees:
         kind = type(tree)
         if kind not in SUPPORTED_NODES and isinstance(tree, tuple):
@@ -306,21 +306,26 @@ def tree_any_only(type_or_types: Any, /, pred: Callable[[Any], bool], tree: PyTr
 # Specs
 
 
-def treespec_leaf() -> TreeSpec:
+def treespec_leaf() -> LeafSpec:
     """The spec of a leaf."""
     return LEAF
 
 
 def treespec_tuple(iterable: Iterable[TreeSpec] = (), /) -> TreeSpec:
     """The spec of a tuple of trees with these specs."""
-    return TreeSpec(tuple, None, [*map(_spec, iterable)])
+    specs = [*iterable]
+    if not all(isinstance(spec, TreeSpec) for spec in specs):
+        raise ValueError(f"Expected a tuple of TreeSpec values, got: {specs!r}.")
+    return TreeSpec(tuple, None, specs)
 
 
 def treespec_dict(mapping: Mapping[Any, TreeSpec] | Iterable[tuple[Any, TreeSpec]] = (), /,
                   **kwargs: TreeSpec) -> TreeSpec:
     """The spec of a dictionary of trees with these specs."""
     specs = dict(mapping, **kwargs)
-    return TreeSpec(dict, [*specs], [*map(_spec, specs.values())])
+    if not all(isinstance(spec, TreeSpec) for spec in specs.values()):
+        raise ValueError(f"Expected a dictionary of TreeSpec values, got: {specs!r}.")
+    return TreeSpec(dict, [*specs], [*specs.values()])
 
 
 def treespec_pprint(treespec: TreeSpec) -> str:

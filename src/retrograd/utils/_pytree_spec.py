@@ -4,16 +4,29 @@ from __future__ import annotations
 
 from collections import defaultdict, namedtuple
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from ..foundations.errors import warn
-from ._pytree_nodes import BUILTIN_TYPES, STANDARD_DICT_TYPES, SUPPORTED_NODES, Context, PyTree, node_type
+from ._pytree_nodes import (
+    BUILTIN_TYPES,
+    STANDARD_DICT_TYPES,
+    SUPPORTED_NODES,
+    ConstantNode,
+    Context,
+    PyTree,
+    node_type,
+)
+
+_set = object.__setattr__
 
 
+@dataclass(init=False, frozen=True, eq=True, repr=False, slots=True)
 class TreeSpec:
     """How the leaves of a pytree are nested: the type of the outer container, its context, and a spec for each child.
 
-    The spec of a leaf has the type None.
+    The spec of a leaf has the type None. Specs cannot be changed. Raises AssertionError for a leaf with
+    a context or with children.
 
     >>> from retrograd.utils._pytree import tree_structure
     >>> spec = tree_structure({"a": [1, 2], "b": 3})
@@ -25,13 +38,27 @@ class TreeSpec:
     {'a': [10, 20], 'b': 30}
     """
 
+    type: Any
+    _context: Context
+    _children: list[TreeSpec]
+    num_nodes: int = field(init=False)
+    num_leaves: int = field(init=False)
+    num_children: int = field(init=False)
+
     def __init__(self, type: Any, context: Context, children_specs: list[TreeSpec]) -> None:
-        self.type, self._context, self._children = type, context, children_specs
-        self.num_children = len(children_specs)
-        self.num_nodes, self.num_leaves = 1, 1 if type is None else 0
+        if type is None and context is not None:
+            raise AssertionError("leaf node should not have a context")
+        if type is None and children_specs:
+            raise AssertionError("leaf node should not have children")
+        nodes, leaves = 1, 1 if type is None else 0
         for child in children_specs:
-            self.num_nodes += child.num_nodes
-            self.num_leaves += child.num_leaves
+            nodes, leaves = nodes + child.num_nodes, leaves + child.num_leaves
+        _set(self, "type", type)
+        _set(self, "_context", context)
+        _set(self, "_children", children_specs)
+        _set(self, "num_nodes", nodes)
+        _set(self, "num_leaves", leaves)
+        _set(self, "num_children", len(children_specs))
 
     @property
     def context(self) -> Context:
@@ -55,25 +82,27 @@ class TreeSpec:
 
     def is_leaf(self) -> bool:
         """Whether this is the spec of a leaf."""
-        return self.type is None
+        return self.num_nodes == self.num_leaves == 1
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TreeSpec):
+        if other.__class__ is not self.__class__ or not isinstance(other, TreeSpec):
             return NotImplemented
-        return (self.type, self._context, self._children) == (other.type, other._context, other._children)
+        return self is other or (str(self.type) == str(other.type) and self._context == other._context
+                                 and self._children == other._children)
 
     def __hash__(self) -> int:
-        if self.type in STANDARD_DICT_TYPES:
-            keys = self._context[1] if self.type is defaultdict else self._context
-            return hash((self.type, tuple(keys), tuple(self._children)))
-        try:
-            return hash((self.type, self._context, tuple(self._children)))
-        except TypeError:                                        # a context that cannot be hashed, such as a list
-            return hash((self.type, str(self._context), tuple(self._children)))
+        context = self._context
+        if self.type is defaultdict:
+            context = context[0], tuple(context[1])
+        elif self.type in STANDARD_DICT_TYPES:
+            context = tuple(context)
+        elif isinstance(context, ConstantNode):
+            context = context.value
+        elif self.type is not None and self.type not in BUILTIN_TYPES:
+            context = None                                       # a context of a program, perhaps without a hash
+        return hash((self.type, context, tuple(self._children)))
 
     def __repr__(self, indent: int = 0) -> str:
-        if self.type is None:
-            return "*"
         gap = ",\n" + " " * (indent + 2)
         inside = gap.join(child.__repr__(indent + 2) for child in self._children)
         return f"TreeSpec({self.type.__name__}, {self._context}, [{inside}])"
@@ -136,9 +165,33 @@ class TreeSpec:
 
 
 PyTreeSpec = TreeSpec
-LEAF = TreeSpec(None, None, [])
+_FORMER = ("`isinstance(treespec, LeafSpec)` is deprecated, use `isinstance(treespec, TreeSpec) and "
+           "treespec.is_leaf()` instead.")
 
 
-def LeafSpec() -> TreeSpec:
-    """The spec of a leaf."""
-    return LEAF
+@dataclass(init=False, frozen=True, eq=False, repr=False, slots=True)
+class LeafSpec(TreeSpec):
+    """The spec of a leaf. A new spec and a derived class warn: use `treespec_leaf()`."""
+
+    type: Any = field(default=None, init=False)
+    _context: Context = field(default=None, init=False)
+    _children: list[TreeSpec] = field(default_factory=list, init=False)
+    __deprecated__: ClassVar[str] = _FORMER
+
+    def __new__(cls, *args: Any, **options: Any) -> LeafSpec:
+        if cls is LeafSpec:
+            warn(_FORMER, FutureWarning)
+        return object.__new__(cls)
+
+    def __init__(self) -> None:
+        TreeSpec.__init__(self, None, None, [])
+
+    def __init_subclass__(cls) -> None:
+        warn(_FORMER, FutureWarning)
+
+    def __repr__(self, indent: int = 0) -> str:
+        return "*"
+
+
+LEAF: LeafSpec = object.__new__(LeafSpec)
+LeafSpec.__init__(LEAF)

@@ -92,8 +92,8 @@ class _Counter(Recording):
     def beneath(self) -> Transform | None:
         return self.run
 
-    def enter(self, name: str, shapes: Any = (), marked: bool = False) -> Event:
-        return Event(name, None, shapes) if self.outer is None else self.outer.enter(name, shapes, marked)
+    def enter(self, name: str, shapes: Any = (), scope: int = 0) -> Event:
+        return Event(name, None, shapes) if self.outer is None else self.outer.enter(name, shapes, scope)
 
     def leave(self, event: Event) -> None:
         if self.outer is not None:

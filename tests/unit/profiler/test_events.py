@@ -3,6 +3,8 @@
 import pytest
 
 import retrograd as torch
+from retrograd.autograd.profiler import profile, record_function
+from retrograd.utils.flop_counter import FlopCounterMode
 
 functional = torch.nn.functional
 
@@ -25,3 +27,10 @@ def test_composed_functions_have_an_event(entry: str) -> None:
     functions = [getattr(place, name or shown) for place in (torch.Tensor, torch, functional)
                  if hasattr(place, name or shown)]
     assert f"aten::{shown}" in [function.public.event for function in functions]
+
+
+def test_a_block_with_a_name_inside_of_a_counter_of_operations() -> None:
+    with profile() as prof, FlopCounterMode(display=False) as counter, record_function("block"):
+        torch.ones(2, 3) @ torch.ones(3, 4)
+    assert counter.get_total_flops() == 48
+    assert [event.scope for event in prof.function_events if event.name == "block"] == [7]

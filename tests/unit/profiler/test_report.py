@@ -15,12 +15,14 @@ def made(*calls: tuple[str, float, float, int | None]) -> EventList:
     """Events from (name, start, end, index of the parent)."""
     events: list[FunctionEvent] = []
     for i, (name, start, end, parent) in enumerate(calls):
-        event = FunctionEvent(i + 1, name, 7, start, end)
+        event = FunctionEvent(i + 1, name, 7, start, end, overload_name="", input_shapes=[], stack=[], flops=0)
         if parent is not None:
             event.cpu_parent = events[parent]
             events[parent].cpu_children.append(event)
         events.append(event)
-    return EventList(events)
+    found = EventList(events)
+    found._tree_built = True
+    return found
 
 
 TWO = (("aten::linear", 0., 2000., None), ("aten::addmm", 500., 2000., 0), ("aten::addmm", 2500., 3000., None))

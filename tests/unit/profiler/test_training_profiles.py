@@ -41,7 +41,7 @@ def test_only_the_active_steps_are_recorded() -> None:
     assert [step for step, _ in seen] == [2, 4]
     assert counts(prof) == {"ProfilerStep*": 2, "aten::ones": 2, "aten::mul": 2}
     assert [event.trace_name for event in prof.events() if event.is_user_annotation] == [
-        "ProfilerStep#1", "ProfilerStep#3"]
+        "ProfilerStep#3", "ProfilerStep#1"]
     assert loop(3)[1] == [(3, {"aten::ones": 3, "aten::mul": 3})]
 
 

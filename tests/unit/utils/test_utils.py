@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import OrderedDict
 from typing import Any
 
+import pytest
 from hypothesis import given, strategies as st
 
 from retrograd.utils import _pytree as pytree
@@ -48,3 +50,13 @@ def test_a_type_like_a_list_is_registered_by_the_functions_for_lists() -> None:
     assert (found, type(spec.unflatten(found))) == ([3, 4], list)
     assert pytree.tree_leaves_with_path(Stack([3])) == [((pytree.SequenceKey(0),), 3)]
     del pytree.SUPPORTED_NODES[Stack]
+
+
+def test_the_spec_of_a_leaf_has_a_class_and_cannot_be_changed() -> None:
+    leaf = pytree.tree_structure(3)
+    assert isinstance(leaf, pytree.LeafSpec)
+    assert not isinstance(pytree.tree_structure([3]), pytree.LeafSpec)
+    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot assign to field 'type'"):
+        leaf.type = list                                   # type: ignore[misc]
+    with pytest.warns(FutureWarning, match=r"LeafSpec\)` is deprecated"):
+        assert pytree.LeafSpec() == leaf

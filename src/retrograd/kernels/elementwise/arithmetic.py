@@ -137,9 +137,15 @@ _ONES = {np.dtype(code): np.ones((), code) for code in "fd"}
 
 
 def reciprocal(x: Array, *, out: Array | EllipsisType = ...) -> Any:
-    """1 / x. Division has vector instructions, while np.reciprocal has none."""
+    """1 / x. Division has vector instructions, while np.reciprocal has none. That of a complex 0 is inf + nan j."""
     one = _ONES.get(x.dtype)
-    return np.reciprocal(x, out=out) if one is None else np.divide(one, x, out=out)
+    if one is not None:
+        return np.divide(one, x, out=out)
+    zero = x == 0 if x.dtype.kind == "c" else None
+    found = np.reciprocal(x, out=out)
+    if zero is not None:
+        found[zero] = complex(math.inf, math.nan)
+    return found
 
 
 _QUICK: dict[Any, Callable[..., Any]] = {0.5: np.sqrt, -1: reciprocal, 2: np.square, 1: np.positive}
@@ -158,6 +164,8 @@ def power_number(x: Array, exponent: Any) -> Any:
         if exponent < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
         return np.power(x, converted(exponent, x.dtype), out=...) if exponent != 2 else np.square(x, out=...)
+    if x.dtype == F16 and (exponent == 0.5 or exponent == -0.5):
+        return _root_of_half(x, exponent < 0)
     quick = _QUICK.get(exponent)
     if quick is not None:
         return quick(x, out=...)
@@ -170,6 +178,13 @@ def power_number(x: Array, exponent: Any) -> Any:
         t = (np.square if exponent == -2 else np.sqrt)(x, out=...)
         return reciprocal(t, out=t)
     return np.power(x, like(exponent, x), out=...)
+
+
+def _root_of_half(x: Array, inverse: bool) -> Any:
+    """PyTorch takes a root only of other types. In C++, the power of -0.0 is 0.0, and that of -inf is inf."""
+    exact = x.astype(F32)
+    root = np.where(exact == -np.inf, np.inf, np.sqrt(exact) + 0.0).astype(F32)
+    return (1 / root if inverse else root).astype(F16)
 
 
 def power(x: Array, y: Array, *, out: Array | EllipsisType = ...) -> Any:
@@ -195,6 +210,8 @@ def number_to_power(y: Array, base: Any) -> Any:
     y = promoted(y, base)
     if y.dtype.kind == "b":
         raise NotImplementedError("\"pow\" not implemented for 'Bool'")
+    if base == 1 and y.dtype.kind == "c":                   # also to the power of infinity and nan
+        return np.ones_like(y)
     return power(like(base, y), y)
 
 

@@ -272,6 +272,13 @@ def logaddexp(x: Array, y: Array, *, out: Array | EllipsisType = ...) -> Any:
     return delivered(result, out)
 
 
+def nextafter(x: Array, y: Array, *, out: Array | EllipsisType = ...) -> Any:
+    """The next number from x towards y, and y if they are equal. Only of halves, NumPy's is x then."""
+    if x.dtype == F16:
+        return delivered(np.where(x == y, y, np.nextafter(x, y)), out)
+    return np.nextafter(x, y, out=out)
+
+
 def complex_of(x: Array, y: Array) -> Any:
     """x + y * 1j for two real arrays of one dtype."""
     out = np.empty(np.broadcast_shapes(x.shape, y.shape), np.result_type(x.dtype, np.complex64))

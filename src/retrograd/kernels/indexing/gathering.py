@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F16, F32, Array, Shape
+from ...foundations.dtypes import F32, Array, Shape, is_half
 from ...foundations.errors import noted
 from ..elementwise.choosing import taken, where, where_into, write
 from ..layout import row_by_row
+from ..options import rounds_steps
 from ..thresholds import GATHERED, GATHERED_BLOCK
 from .indexing import put_into
 
@@ -136,14 +137,14 @@ def _write(out: Array, index: Array, dim: int, values: Any) -> Any:
     return _back(out, flat)
 
 
-def accumulate(ufunc: np.ufunc, out: Array, index: Array, dim: int, values: Any) -> Any:
+def accumulate(ufunc: np.ufunc, out: Array, index: Array, dim: int, values: Any, stepwise: bool = False) -> Any:
     """Combine values, or one number, with the elements at the places of `index` along `dim`, one after another.
 
-    Half precision is combined in single precision, and rounded once.
+    Half precision is combined in single precision and rounded once, or rounded at each step if `stepwise` is set.
     """
-    if out.dtype == F16:
+    if is_half(out.dtype) and not stepwise:
         wide = accumulate(ufunc, out.astype(F32), index, dim, np.asarray(values, F32))
-        np.copyto(out, wide, casting="same_kind")
+        np.copyto(out, wide, casting="unsafe")
         return out
     flat, many = out.reshape(-1), type(values) is np.ndarray and values.ndim > 0
     for rows, block in places(index, out.shape, dim):
@@ -242,11 +243,13 @@ def masked_first(g: Array, mask: Array, shape: Shape) -> Any:
 
 # By number in row-major order
 
+@rounds_steps
 def put(x: Array, source: Array, index: Array, accumulate: bool) -> Any:
     """`x` with elements of `source` written, or added, at the places that `take` would read."""
     return put_over(np.array(x, order="C"), source, index, accumulate)
 
 
+@rounds_steps
 def put_over(out: Array, source: Array, index: Array, accumulate: bool) -> Any:
     """Write, or add, elements of `source` at the places that `take` would read."""
     flat = out.reshape(-1)

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F16, F32, Array, Shape
+from ...foundations.dtypes import Array, Shape
 from ...foundations.errors import noted
 from ..elementwise import choosing
 from ..networks.adding_rows import add_rows
-from ..options import converts, option
+from ..options import rounds_steps
 from ..thresholds import ADDED_AT, PLACED_BLOCK
 
 _UNSIGNED = np.dtype(np.uint64)
@@ -161,11 +161,13 @@ def _as_it_lies(x: Array) -> Any:
     return np.array(x, order="K" if all(x.strides) else "C")
 
 
+@rounds_steps
 def index_put(x: Array, values: Array, indices: Sequence[Any], accumulate: bool) -> Any:
     """`x` with `values` written (or added) at the places of the indices. Of values for one place, the last stays."""
     return put_into(_as_it_lies(x), values, indices, accumulate)
 
 
+@rounds_steps
 def put_into(out: Array, values: Array, indices: Sequence[Any], accumulate: bool) -> Any:
     """Write or add `values` at the places of the indices."""
     only_mask = by_mask(indices)
@@ -301,36 +303,6 @@ def without(g: Array, indices: Sequence[Any]) -> Any:
 def index_select(x: Array, index: Array, dim: int) -> Any:
     """Slices along `dim`, by number."""
     return x.take(index, dim) if x.ndim else x.reshape(1).take(index).reshape(())
-
-
-@converts(4)
-def index_add(x: Array, source: Array, index: Array, dim: int, alpha: Any) -> Any:
-    """`x` with the slices of `source`, times alpha, added to the slices that `index` selects."""
-    return index_add_into(np.array(x, order="C"), source, index, dim, alpha)
-
-
-@converts(4)
-def index_add_into(out: Array, source: Array, index: Array, dim: int, alpha: Any) -> Any:
-    """Add the slices of `source`, times alpha, to the slices that `index` selects.
-
-    As in PyTorch, half precision is added in single precision along the first or the last of several dimensions, if
-    alpha is 1.
-    """
-    if alpha == 1 and out.ndim > 1 and out.dtype == F16 and dim in (0, out.ndim - 1):
-        np.copyto(out, index_add_into(out.astype(F32), source.astype(F32), index, dim, 1), casting="same_kind")
-        return out
-    if alpha != 1:
-        source = np.multiply(source, option(alpha, source), out=...)
-    if out.ndim:
-        put_into(out, source, (*(None,) * dim, index.reshape(-1)), True)
-    else:
-        np.add(out, source.sum(dtype=out.dtype), out=out)
-    return out
-
-
-def index_select_backward(g: Array, index: Array, shape: Shape, dim: int) -> Any:
-    """Zeros of `shape`, with the slices of `g` added to the slices that `index` selects."""
-    return index_add_into(np.zeros(shape, g.dtype), g, index, dim, 1)
 
 
 def index_copy(x: Array, source: Array, index: Array, dim: int) -> Any:

@@ -39,7 +39,7 @@ def _i0e(x: Array) -> Any:
 def _i1e(x: Array) -> Any:
     size = np.abs(x)
     value = _scaled_i(size, tables.I1_NEAR, tables.I1_FAR)
-    return np.where(size <= _NEAR, x * value, np.copysign(value, x))
+    return np.where(size <= _NEAR, x * value + 0.0, np.copysign(value, x))       # 0.0 at -0.0, as in PyTorch
 
 
 _FIRST_KIND = "The modified Bessel function of the first kind, of order"

@@ -20,6 +20,7 @@ from .expansions import by_parts, chebyshev, in_double, in_double_of_two, where_
 # The Bernoulli numbers of even index, from B_2 on.
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330,
               854513 / 138, -236364091 / 2730)
+_CLOSE = 1e-20              # the gamma function of x is 1 / x up to here, though the sine may be rounded
 _FAR = 3                    # the expansions in 1 / x hold from here on
 
 
@@ -45,7 +46,7 @@ def _log_gamma_near(x: Array) -> Any:
     y = np.where(small, x + 1, x)
     # The zeros as exact differences: x + 1 is rounded.
     zeros = np.where(small, x * (x - 1), (y - 1) * (y - 2))
-    return zeros * chebyshev(tables.LGAMMA, y, 1.0, 3.0) - np.log(np.where(small, x, 1.0))
+    return zeros * chebyshev(tables.LGAMMA, y, 1.0, 3.0) + 0.0 - np.log(np.where(small, x, 1.0))
 
 
 def log_gamma_of_positive(x: Array) -> Any:
@@ -58,6 +59,7 @@ def _log_gamma_reflected(x: Array) -> Any:
     fraction = np.abs(x - np.rint(x))
     sine = np.sin(math.pi * fraction)
     value = math.log(math.pi) - np.log(sine) - log_gamma_of_positive(1 - x)
+    value = np.where(fraction < _CLOSE, -np.log(fraction), value)        # only 0 has numbers that are so close
     return np.where(fraction == 0, np.inf, np.where(x == -np.inf, np.inf, value))
 
 
@@ -137,9 +139,12 @@ def _zeta_of_negative(s: Array, q: Array) -> Any:
 
 def _zeta_everywhere(s: Array, q: Array) -> Any:
     """Hurwitz's zeta with its poles. It is nan where zeta is not defined."""
-    pole = (s == 1) | ((s > 1) & (q <= 0) & (q == np.floor(q)))
+    pole = (s == 1) | (~(s < 1) & (q <= 0) & (q == np.floor(q)))
     undefined = (s < 1) | ((q < 0) & (s != np.floor(s))) | np.isnan(q) | np.isnan(s)
     result = np.where(pole, np.inf, np.nan)
+    endless = (s == np.inf) & ~(pole | undefined)
+    where_so(endless, lambda s, q: np.where(q < 0, np.inf, np.power(q, -s)), result, s, q)    # the largest term
+    undefined |= endless
     where_so(~(pole | undefined) & (q > 0), _zeta, result, s, q)
     where_so(~(pole | undefined) & (q < 0), _zeta_of_negative, result, s, q)
     return result

@@ -93,7 +93,7 @@ def scaled_erfc(x: Array) -> Any:
 
 def scaled_erfc_of_positive(x: Array) -> Any:
     """exp(x * x) * erfc(x) for x >= 0: a Chebyshev expansion in (x - 4) / (x + 4), which is 1 at infinity."""
-    return chebyshev(tables.ERFCX, 1 - 8 / (x + 4), -1.0, 1.0) / (1 + 2 * x)
+    return 0.5 * chebyshev(tables.ERFCX, 1 - 8 / (x + 4), -1.0, 1.0) / (0.5 + x)    # 2 * x might be infinite
 
 
 def _erfc_far(x: Array) -> Any:

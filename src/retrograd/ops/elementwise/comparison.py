@@ -131,7 +131,7 @@ heaviside = elementwise("heaviside", kernels.heaviside, node="NotImplemented", x
 
 def _resigned(g: Value, x: Value, out: Value) -> Any:
     """The sign by which copysign multiplies a number other than 0. At 0 the derivative is 0."""
-    return g * (out / choose(x == 0, 1.0, x))
+    return g * choose(x == 0, 0.0, out / choose(x == 0, 1.0, x))
 
 
 copysign = elementwise("copysign", np.copysign, domain=floating("copysign_cpu", "c"), x=_resigned, y=flat)

@@ -63,9 +63,9 @@ acosh = elementwise("acosh", np.arccosh, domain="float", x=_acosh, written={"nod
 
 
 def _over_square(part: Value, x: Value, y: Value) -> Any:
-    """part / (x * x + y * y), and 0 at the origin."""
+    """part / (x * x + y * y), and a 0 with the sign of `part` at the origin."""
     square = x * x + y * y
-    return choose(square == 0, 0.0, part / square)
+    return choose(square == 0, part * 0.0, part / square)
 
 
 atan2 = elementwise("atan2", np.arctan2, domain=floating("atan2_cpu", "c"),
@@ -179,8 +179,9 @@ polar = elementwise("polar", kernels.polar, complex="adjoint", x=lambda g, out: 
 gcd: Op = constant("gcd", kernels.gcd, "x y", domain=promoted("gcd_cpu", "bfc"))
 Op.by_kernel[np.gcd] = gcd
 lcm = constant("lcm", np.lcm, "x y", domain=promoted("lcm_cpu", "bfc"))
-nextafter = elementwise("nextafter", np.nextafter, domain=promoted("nextafter_cpu", "bic"), any_type=True,
+nextafter: Op = elementwise("nextafter", kernels.nextafter, domain=promoted("nextafter_cpu", "bic"), any_type=True,
                       x=lambda g, x, y: np.where(x == y, 0.0, g), y=flat)
+Op.by_kernel[np.nextafter] = nextafter
 ldexp: Op = elementwise("ldexp", kernels.ldexp, domain="float", tensors=2, x=lambda g, y: g * exp2(y),
                         y=lambda g, out: g * (out * math.log(2)))
 Op.by_kernel[np.ldexp] = ldexp

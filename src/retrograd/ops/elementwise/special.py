@@ -46,7 +46,7 @@ lgamma = elementwise("lgamma", gamma.lgamma, domain=floating("lgamma_vml_cpu", "
 
 
 def _mvlgamma(g: Value, x: Value, p: int) -> Any:
-    slope = digamma(x)
+    slope = digamma(x + 0.0)                            # PyTorch adds 0 too, so -0.0 becomes 0.0
     for k in range(1, p):
         slope = slope + digamma(x - k / 2)
     return g * slope

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...foundations.dtypes import Shape
-from ...kernels.indexing import gathering, indexing as kernels, view_scatters
+from ...kernels.indexing import gathering, indexing as kernels, scattering, view_scatters
 from ..choosing import choose
 from ..framework import Op, linear, operator
 from ..shape import diagonal, transfer
@@ -61,7 +61,7 @@ index_put: Op = linear("index_put", kernels.index_put, layout="kept",
 
 index_select: Op = linear("index_select", kernels.index_select, tensors=2,
                           x=lambda g, index, x_shape, dim: index_select_backward(g, index, x_shape, dim))
-index_select_backward: Op = linear("index_select_backward", kernels.index_select_backward, tensors=2,
+index_select_backward: Op = linear("index_select_backward", scattering.index_select_backward, tensors=2,
                                    g=lambda g, index, dim: index_select(g, index, dim))
 
 
@@ -74,7 +74,7 @@ def _cleared(g: Value, index: Value, dim: int) -> Any:
     return index_fill(g, index, dim, 0)
 
 
-index_add: Op = linear("index_add", kernels.index_add, tensors=3, x=lambda g: g, source=_to_added)
+index_add: Op = linear("index_add", scattering.index_add, tensors=3, x=lambda g: g, source=_to_added)
 index_copy: Op = linear("index_copy", kernels.index_copy, tensors=3, x=_cleared,
                         source=lambda g, source_shape, index, dim: _to_added(g, source_shape, index, dim, 1))
 only: Op = linear("only", kernels.only, tensors=2, g=lambda g, index, dim: only(g, index, dim))

@@ -135,9 +135,9 @@ scatter_mean: Op = linear("scatter_reduce", kernels.scatter_reduce, tensors=3, x
 scatter_prod: Op = operator("scatter_reduce", kernels.scatter_reduce, tensors=3, x=_prod_to_self, src=_prod_to_source)
 scatter_extreme: Op = operator("scatter_reduce", kernels.scatter_reduce, tensors=3, x=_extreme_to_self,
                                src=_extreme_to_source)
-index_mean: Op = linear("index_reduce", kernels.scatter_reduce, tensors=3, x=_mean_to_self, src=_mean_to_source)
-index_prod: Op = operator("index_reduce", kernels.scatter_reduce, tensors=3, x=_prod_to_self, src=_prod_to_source)
-index_extreme: Op = operator("index_reduce", kernels.scatter_reduce, tensors=3, x=_extreme_to_self,
+index_mean: Op = linear("index_reduce", kernels.index_reduce, tensors=3, x=_mean_to_self, src=_mean_to_source)
+index_prod: Op = operator("index_reduce", kernels.index_reduce, tensors=3, x=_prod_to_self, src=_prod_to_source)
+index_extreme: Op = operator("index_reduce", kernels.index_reduce, tensors=3, x=_extreme_to_self,
                              src=_extreme_to_source)
 
 # `scatter` with reduce=…, which PyTorch does not differentiate

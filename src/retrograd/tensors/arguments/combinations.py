@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ...foundations.errors import kinds_of, one_of, unfitting
 from .schemas import Schema
 
 _NUMBERS = {"float": ("float", "int", "long"), "int": ("int", "long")}
@@ -29,17 +30,15 @@ def combination(ways: Sequence[Schema], args: Sequence[Any], kwargs: Mapping[str
                 kind_of: Callable[[Any], str]) -> TypeError:
     """The error. `kind_of` gives the name of the type of a value."""
     named = {key: kwargs[key] for key in reversed([*kwargs])}               # the order of PyTorch's table of names
-    said = f"{ways[0].name}() received an invalid combination of arguments - got "
-    got = ", ".join([*map(kind_of, args), *(f"{key}={kind_of(value)}" for key, value in named.items())])
-    got = f"({got}{', ' if named and not args else ''})"
+    name, given = ways[0].name, kinds_of(args, kwargs, kind_of)
     if len(ways) == 1:
         (read,) = map(_read, ways)
         incorrect = _incorrect(read, named)
         if incorrect:
-            return TypeError(f"{said}unrecognized keyword arguments: {', '.join(incorrect)}")
+            return unfitting(name, f"unrecognized keyword arguments: {', '.join(incorrect)}", "")
         if len(read) == len(args) + len(named):
-            got = _marked(read, args, named, kind_of)
-        return TypeError(f"{said}{got}, but expected {ways[0].text}")
+            given = _marked(read, args, named, kind_of)
+        return unfitting(name, given, f", but expected {ways[0].text}")
     lines = []
     for way in ways:
         lines.append(f" * {way.text}")
@@ -49,7 +48,7 @@ def combination(ways: Sequence[Schema], args: Sequence[Any], kwargs: Mapping[str
             lines.append("      didn't match because some of the " + (
                 f"keywords were incorrect: {', '.join(incorrect)}" if incorrect else
                 f"arguments have invalid types: {_marked(read, args, named, kind_of)}"))
-    return TypeError(f"{said}{got}, but expected one of:\n" + "".join([f"{line}\n" for line in lines]))
+    return unfitting(name, given, one_of(lines))
 
 
 def _read(way: Schema) -> list[_Read]:

@@ -21,6 +21,9 @@ from ...foundations.dtypes import (
     Shape,
     default_floating,
     dtype as torch_dtype,
+    float16,
+    float32,
+    float64,
     letter,
     of_scalar,
 )
@@ -256,12 +259,15 @@ def filled_type(dtype: torch_dtype | None, value: Any) -> np.dtype[Any]:
     return of_scalar(value) if dtype is None else element_type("full", dtype)
 
 
+_PARTS = (float16, float32, float64)
+
+
 def check_real_parts(name: str, first: TensorBase, second: TensorBase, arguments: tuple[str, str]) -> None:
     """Raises PyTorch's error unless both values are floating tensors of one type. `arguments` holds their names."""
     for position, (argument, part) in enumerate(zip(arguments, (first, second)), 1):
         check_tensor(name, part, argument, position)
     a, b = first.dtype, second.dtype
-    if not (a.is_floating_point and b.is_floating_point):
+    if a not in _PARTS or b not in _PARTS:
         raise RuntimeError("Expected both inputs to be Half, Float or Double tensors but got "
                            f"{a.legacy} and {b.legacy}")
     if a is not b:

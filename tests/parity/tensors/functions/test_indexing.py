@@ -187,6 +187,18 @@ def test_read_by_no_key(key):
     compare(read(f"x[{key}]"), CUBE)
 
 
+@pytest.mark.parametrize("key", [*NO_KEYS, "None, 'a'", "object()", "{}", "'a', 0", "['a']"])
+@pytest.mark.parametrize("array", [np.array(2.0, np.float32), MATRIX[0]], ids=["number", "vector"])
+@pytest.mark.filterwarnings("ignore:Using a non-tuple")
+def test_keys_are_counted_before_they_are_looked_at(key, array):
+    compare(read(f"x[{key}]"), array)
+
+
+@pytest.mark.parametrize("text", ["pow(x, 2, 3)", "pow(x, x, x)", "x.__pow__(2, 3)", "pow(x, 2, None)", "pow(2, x, 3)"])
+def test_powers_have_no_modulus(text):
+    compare(lambda t, x: eval(text, {"x": x}) is NotImplemented or eval(text, {"x": x}), MATRIX)
+
+
 @pytest.mark.parametrize("name", OTHER_TYPES)
 def test_read_other_types(name):
     for key in KEYS:

@@ -180,8 +180,10 @@ pow_ = pow.written
 
 
 @public(operator="pow", name="__pow__", method=True)
-def _power_of(self: TensorBase, exponent: Any) -> Any:
+def _power_of(self: TensorBase, exponent: Any, *modulus: Any) -> Any:
     """The operator `**`. It tests for a square first, because nine in ten powers are squares."""
+    if modulus:
+        return NotImplemented
     kind = type(exponent)
     if kind is int or kind is float:
         if exponent == 2 and (kind is int or letter(self._array.dtype) in "fc"):
@@ -300,6 +302,14 @@ multiply, true_divide = (
     for function, name in ((mul, "multiply"), (div, "true_divide")))
 multiply_, negative_ = mul_, neg_
 __truediv__, __itruediv__ = recorded(ops.div, dunder="div"), augmented(ops.div, "div_")
+_over_power = augmented(pow_, "__ipow__")
+
+
+def __ipow__(self: TensorBase, other: Any, *modulus: Any) -> Any:
+    """`pow_`, written over the tensor itself."""
+    return NotImplemented if modulus else _over_power(self, other)
+
+
 methods(
     fill_, zero_, copy_, __add__=recorded(ops.add, dunder="add"), __radd__=recorded(ops.add, dunder="add"),
     __mul__=recorded(ops.mul, dunder="mul"), __rmul__=recorded(ops.mul, dunder="mul"),
@@ -309,5 +319,5 @@ methods(
     __isub__=augmented(ops.sub, "sub_"),
     __imul__=augmented(ops.mul, "mul_"), __itruediv__=__itruediv__, __idiv__=__itruediv__, multiply_=mul_,
     __ifloordiv__=augmented(floor_divide.written, "__ifloordiv__"), __imod__=augmented(remainder.written, "__imod__"),
-    __ipow__=augmented(pow_, "__ipow__"), subtract_=sub.written, divide_=div.written, true_divide_=div.written,
+    __ipow__=__ipow__, subtract_=sub.written, divide_=div.written, true_divide_=div.written,
     negative_=neg_, square_=square_)

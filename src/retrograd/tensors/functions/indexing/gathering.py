@@ -276,7 +276,7 @@ def index_add(call: Call, input: TensorBase, dim: int, index: TensorBase, source
     index = int_index("index_add", index)
     check_range(index._array, array.shape[axis] if array.ndim else 1, RuntimeError, OUT_OF_BOUNDS, axis)
     alpha = number("index_add", "alpha", 5, alpha)
-    return call(ops.index_add, input, source, _as_vector(index), axis, alpha, into=kernels.index_add_into)
+    return call(ops.index_add, input, source, _as_vector(index), axis, alpha, into=combined.index_add_into)
 
 
 @twins("index_copy(Tensor input, int dim, Tensor index, Tensor source, out)", out=rule(exact=EXACT, overlap=TARGET),

@@ -156,17 +156,7 @@ def _basic(shape: Sequence[int], keys: tuple[Any, ...]) -> list[Step] | None:
 def _parse(input: TensorBase, keys: tuple[Any, ...]) -> tuple[list[Step], tuple[Any, ...] | None]:
     """The chain of views of a key, and the index arrays of the last view (None if the key has no arrays)."""
     shape = input._array.shape
-    items: list[Any] = []
-    used = 0
-    for k in keys:
-        if type(k) is int or type(k) is slice:
-            used += 1
-        elif k is not None and k is not Ellipsis:
-            k = as_item(k)
-            used += 0 if k is True or k is False else _width(k)
-        items.append(k)
-    if used > len(shape):
-        raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
+    items, used = _items(keys, len(shape))
     _refuse_stale(input)
     steps: list[Step] = []
     arrays: list[Any] = []
@@ -194,6 +184,31 @@ def _parse(input: TensorBase, keys: tuple[Any, ...]) -> tuple[list[Step], tuple[
             _store(arrays, dim, k)
             dim += _width(k)
     return steps, _compact(arrays) if arrays else None
+
+
+def _items(keys: tuple[Any, ...], rank: int) -> tuple[list[Any], int]:
+    """The items of a key, and how many dimensions they index. PyTorch counts the items before it looks at them.
+
+    Raises IndexError if the tensor has fewer dimensions than that.
+    """
+    items: list[Any] = []
+    used = 0
+    wrong: Exception | None = None
+    for k in keys:
+        if type(k) is int or type(k) is slice:
+            used += 1
+        elif k is not None and k is not Ellipsis:
+            try:
+                k = as_item(k)
+            except (IndexError, TypeError, ValueError) as error:
+                wrong = wrong or error
+            used += 0 if k is True or k is False else _width(k)
+        items.append(k)
+    if used > rank:
+        raise IndexError(f"too many indices for tensor of dimension {rank}")
+    if wrong is not None:
+        raise wrong
+    return items, used
 
 
 def _width(item: Any) -> int:

@@ -111,7 +111,7 @@ def index_reduce(call: Call, input: TensorBase, dim: int, index: TensorBase, sou
     if call is not over:
         refuse_complex_gradient("index_reduce", input, source)
     return call(_INDEX[reduce], input, source, plain(numbers), axis, reduce, bool(include_self),
-                into=kernels.scatter_reduce_into)
+                into=kernels.index_reduce_into)
 
 
 # By a mask, and by number
