@@ -37,7 +37,7 @@ def test_an_operator_in_a_compiled_function(entry: Entry, backend: str) -> None:
         near = "" if backend == "numpy" and way in EXACT else dtype
         for place, inputs in enumerate(calls(entry, dtype, draw)):
             if way == "second" and CALLS[place] in ("special", "zeros"):
-                continue        # both sides of a choice are computed: 0 times an infinite slope is nan, no gradient is 0
+                continue          # both sides of a choice are computed: 0 times an infinite slope is nan, None is 0
             need = way == "outside"
             found = difference(seen(compiled, inputs, need), seen(step, inputs, need), near, way in STRIDES)
             assert not found, f"{way}, {dtype}, call {place}"
