@@ -150,14 +150,36 @@ class DeviceMesh:
             raise KeyError(f"Invalid mesh_dim_names {names} specified. Valid mesh_dim_names are {valid}.")
         if len(names) == 1 and names[0] in flattened:
             return flattened[names[0]]
+        self._check_order(names, [dim for name in names for dim in self._dims_behind(name)])
+        return self._taken(names)
+
+    def _taken(self, names: tuple[str, ...]) -> DeviceMesh:
+        """The mesh of dims that the mesh has, in any order, at the place of this process along all others."""
+        flattened = self._flattened if self._root is self else {}
         dims = [self._dims_behind(name) for name in names]
         at, kept = self._coordinate or (0,) * self.ndim, [dim for part in dims for dim in part]
-        self._check_order(names, kept)
         part = self._ranks[tuple([slice(None) if dim in kept else at[dim] for dim in range(self.ndim)])]
         part = part.transpose(np.argsort(np.argsort(kept))).reshape([self._size_of(each) for each in dims])
         return self._derived(part, names, [
-            self._groups[each[0]] if name in self.mesh_dim_names else flattened[name]._groups[0]
+            flattened[name]._groups[0] if name in flattened else self._groups[each[0]]
             for name, each in zip(names, dims)], [_inner_step([self._steps[dim] for dim in each]) for each in dims])
+
+    @staticmethod
+    def _concatenate(device_mesh_list: Sequence[DeviceMesh]) -> DeviceMesh:
+        """The mesh of the dims of several meshes that were taken from one. Raises RuntimeError for other meshes."""
+        root = device_mesh_list[0]._root
+        if any([not np.array_equal(mesh._root._ranks.ravel(), root._ranks.ravel()) for mesh in device_mesh_list]):
+            raise noted(
+                RuntimeError("Cannot concatenate DeviceMeshes derived from different device meshs"),
+                instead='take all meshes from one mesh, by the names of its dims: mesh["dp"], mesh["tp"]')
+        if any([mesh.mesh_dim_names is None for mesh in device_mesh_list]):
+            raise TypeError("Invariant encountered: value was None when it should not be")
+        names = tuple([name for mesh in device_mesh_list for name in mesh.mesh_dim_names or ()])
+        known = all([mesh._root == root for mesh in device_mesh_list])
+        dims = [dim for name in names for dim in root._dims_behind(name)] if known else []
+        if not known or len({*dims}) != len(dims):
+            raise RuntimeError(f"Cannot concatenate overlapping meshes: {[*device_mesh_list]}")
+        return root._taken(names)
 
     def _dims_behind(self, name: str) -> list[int]:
         """The dims that a name stands for: several, if dims of the root were flattened."""

@@ -273,6 +273,15 @@ def sharded_modules() -> None:
         tell(f"two passes {reshard}", {key: seen(p.grad) for key, p in model.named_parameters()})
         state = model.state_dict()
         tell(f"state {reshard}", {key: seen(value) for key, value in state.items()})
+    for dim in (None, 1):
+        model = parallelize_module(Net(), square["tp"], {"up": ColwiseParallel(), "down": RowwiseParallel()})
+        for child in (model.up, model.down):
+            fully_shard(child, mesh=square["dp"], shard_placement_fn=lambda p, dim=dim: dim and Shard(dim % p.ndim))
+        place = square.get_local_rank("dp")
+        trained(f"split and sharded {dim}", model, X[place * 4:place * 4 + 4], adamw)
+        tell(f"norm of what is split and sharded {dim}", whole(nn.utils.clip_grad_norm_(model.up.parameters(), 0.05)))
+    tell("meshes of what is split and sharded", [str(p.device_mesh) for p in model.up.parameters()])
+    case("overlapping meshes", kind, lambda: fully_shard(distribute_module(Net(), row), mesh=row))
     case("list of modules", lambda: fully_shard(nn.ModuleList([nn.Linear(2, 2)]), mesh=row))
 
 

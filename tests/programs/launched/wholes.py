@@ -14,6 +14,7 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor
 from torch.distributed.tensor.experimental import implicit_replication
+from torch.distributed.tensor.placement_types import _StridedShard
 
 dist.init_process_group("gloo")
 rank, size = dist.get_rank(), dist.get_world_size()
@@ -95,6 +96,9 @@ CALLS: dict[str, Callable[..., Any]] = {
 
 def placed(mesh: Any) -> list[Any]:
     """Any placements."""
+    if mesh.ndim == 2 and draw.random() < 0.2:                       # as of a split layer that is sharded, too
+        dim = draw.choice([0, 1])
+        return [_StridedShard(dim, split_factor=mesh.size(1)), Shard(dim)]
     return [draw.choice([Replicate(), Shard(0), Shard(1), Partial()]) for _ in range(mesh.ndim)]
 
 

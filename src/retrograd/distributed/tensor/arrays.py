@@ -7,6 +7,7 @@ A `DistributedArray` shows the shape, the dtype and the strides of the whole. Th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
@@ -18,7 +19,7 @@ from ...kernels.layout import owner_of, steps
 from ...kernels.meta import MetaArray, without_memory
 from ..device_mesh import DeviceMesh
 from .moving import moved
-from .placement_types import Partial, Placement, Replicate, Shard
+from .placement_types import Cut, Partial, Placement, Replicate
 
 
 class Origin(NamedTuple):
@@ -86,7 +87,7 @@ class DistributedArray(Geometry):
         old, new = np.ravel(self.full()), np.zeros(tuple(shape), self.dtype)
         count = min(old.size, new.size)
         new.reshape(-1)[:count] = old[:count]
-        places = tuple([each if isinstance(each, Shard) and each.dim < new.ndim else Replicate()
+        places = tuple([each if isinstance(each, Cut) and each.dim < new.ndim else Replicate()
                         for each in self.placements])
         local = moved(new, new.shape, self.mesh, (Replicate(),) * self.mesh.ndim, places)
         return distributed(local, self.mesh, places, new.shape)
@@ -112,7 +113,7 @@ def whole_strides(part: Array, mesh: DeviceMesh, placements: Sequence[Placement]
     """The strides of the whole, in elements, if all processes have a part that lies as this one does."""
     found = [*steps(part)]
     for i, placement in enumerate(placements):
-        if isinstance(placement, Shard):
+        if isinstance(placement, Cut):
             inner = found[placement.dim]
             found = [step * mesh.size(i) if dim != placement.dim and step >= inner else step
                      for dim, step in enumerate(found)]
@@ -123,7 +124,7 @@ def whole_shape(shape: Sequence[int], mesh: DeviceMesh, placements: Sequence[Pla
     """The shape of the whole, if all processes have a part of this shape."""
     found = [*shape]
     for i, placement in enumerate(placements):
-        if isinstance(placement, Shard):
+        if isinstance(placement, Cut):
             found[placement.dim] *= mesh.size(i)
     return tuple(found)
 
@@ -143,7 +144,7 @@ def checked_placements(mesh: DeviceMesh, placements: Sequence[Any] | None, rank:
         if not isinstance(each, Placement):
             raise RuntimeError(f"Trying to distribute tensor with unsupported placements {each} on device mesh "
                                f"dimension {i}!")
-        if isinstance(each, Shard) and not -rank <= each.dim < rank:
+        if isinstance(each, Cut) and not -rank <= each.dim < rank:
             raise noted(
                 IndexError(f"Dimension out of range (expected to be in range of [{-max(rank, 1)}, {max(rank, 1) - 1}], "
                            f"but got {each.dim})"),
@@ -152,4 +153,5 @@ def checked_placements(mesh: DeviceMesh, placements: Sequence[Any] | None, rank:
     if len(reductions) > 1 and reductions != {"sum", "avg"}:
         raise ValueError("Mixed Partial reduce types are not supported in the same placement list. Found reduce ops: "
                          f"{reductions}. Please ensure all Partial placements use the same reduce operation.")
-    return tuple([Shard(each.dim + rank) if isinstance(each, Shard) and each.dim < 0 else each for each in placements])
+    return tuple([replace(each, dim=each.dim + rank) if isinstance(each, Cut) and each.dim < 0 else each
+                  for each in placements])

@@ -6,7 +6,8 @@ without a rule get whole arrays in all processes, so every operator is right, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -28,7 +29,7 @@ from .arrays import DistributedArray, Origin, distributed
 from .cases import AVG, SUM, Asked, Case, whole
 from .elements import pointwise
 from .moving import local_bounds
-from .placement_types import Partial, Placement, Replicate, Shard
+from .placement_types import Cut, Partial, Placement, Replicate, _StridedShard
 from .rules import RULES
 from .viewing import RESHAPING, SHAPE_AT, reshaped
 
@@ -113,10 +114,22 @@ def _chosen(rule: Callable[[Asked], Any] | None, operands: Sequence[Any], args: 
         now = [x.placements[i] if type(x) is DistributedArray else _WHOLE for x in operands]
         asked = Asked(shapes, now, args, lambda n: n % mesh.size() == 0)
         cases = [Case((_WHOLE,) * len(operands), whole(*(_WHOLE,) * outputs)), *(rule(asked) if rule else ())]
+        cases += [*_cut_last(cases, now)]
         costs = [sum([_cost(at, to, x.size * x.itemsize, mesh.size(i)) for x, at, to in zip(operands, now, case.ins)])
                  for case in cases]
         found.append(cases[costs.index(min(costs))])
     return found
+
+
+def _cut_last(cases: Sequence[Case], now: Sequence[Placement]) -> Iterator[Case]:
+    """The cases with cuts that come after all others, if an operand has such a cut: parts of parts compute alike."""
+    def last(placement: Placement, count: int) -> Placement:
+        return _StridedShard(placement.dim, count) if isinstance(placement, Cut) else placement
+
+    for count in {each.split_factor for each in now if isinstance(each, _StridedShard)}:
+        for case in cases:
+            yield Case(tuple([last(each, count) for each in case.ins]),
+                       tuple([(last(each, count), n) for each, n in case.outs]))
 
 
 def _rule_of(op: Any) -> Callable[[Asked], Any] | None:
@@ -228,7 +241,7 @@ def _whole_of(op: Op, args: tuple[Any, ...], result: Array, mesh: DeviceMesh,
             [x.whole if type(x) is DistributedArray else x for x in _operands(args)], result.dtype))
     shape = [*result.shape]
     for placement, n in lie:
-        if isinstance(placement, Shard):
+        if isinstance(placement, Cut):
             shape[placement.dim] = n
     order = args[1] if op in (clone, copy) and isinstance(args[1], tuple) else None
     return DistributedArray(result, mesh, placements, without_memory(tuple(shape), result.dtype, order))
@@ -327,7 +340,8 @@ def _beside(x: Any, target: DistributedArray, places: Sequence[Placement]) -> Ar
     shift = len(target.shape) - len(x.shape)
     placements = [
         each if isinstance(each, Partial) else
-        Shard(each.dim - shift) if isinstance(each, Shard) and each.dim >= shift and x.shape[each.dim - shift] != 1
+        replace(each, dim=each.dim - shift)
+        if isinstance(each, Cut) and each.dim >= shift and x.shape[each.dim - shift] != 1
         else _WHOLE for each in places]
     return _part(x, target.mesh, placements)
 

@@ -30,7 +30,7 @@ from .. import collectives, objects
 from ..device_mesh import DeviceMesh
 from .arrays import DistributedArray, checked_placements, distributed, shown, whole_shape, whole_strides
 from .calls import carry_out
-from .placement_types import Partial, Placement, Replicate, Shard
+from .placement_types import Cut, Partial, Placement, Replicate, Shard
 
 _AS_TENSOR_FIRST = "x.full_tensor() for the whole, or x.to_local() for the part of this process"
 
@@ -245,9 +245,9 @@ def _face(kind: type[Any]) -> type[Any]:
 def _check_dims(placements: Sequence[Placement] | None, rank: int) -> None:
     """Raise RuntimeError for a dim that a part with so many dims has not."""
     for i, each in enumerate(placements or ()):
-        if isinstance(each, Shard) and each.dim >= rank:
+        if isinstance(each, Cut) and each.dim >= rank:
             raise RuntimeError(f"Sharding dim {each.dim} greater than tensor ndim {rank} for placement number {i}")
-        if isinstance(each, Shard) and each.dim < -rank:
+        if isinstance(each, Cut) and each.dim < -rank:
             raise RuntimeError("Shard placements should have negative dims normalized in the user-facing APIs: "
                                f"{Shard(each.dim + rank)}")
 

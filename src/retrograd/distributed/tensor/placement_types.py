@@ -42,7 +42,14 @@ class Placement:
 
 
 @dataclass(frozen=True)
-class Shard(Placement):
+class Cut(Placement):
+    """Each process has a part of the tensor, along one dim of the tensor."""
+
+    dim: int
+
+
+@dataclass(frozen=True)
+class Shard(Cut):
     """Each process has a part of the tensor, along one dim of the tensor.
 
     >>> import retrograd as torch
@@ -51,10 +58,24 @@ class Shard(Placement):
     (Shard(dim=1), 'S(1)', False)
     """
 
-    dim: int
-
     def __str__(self) -> str:
         return f"S({self.dim})"
+
+
+@dataclass(frozen=True)
+class _StridedShard(Cut):
+    """Each process has a part of a part: along this dim of the mesh, the tensor is cut after all cuts by `Shard`.
+
+    `split_factor` is the number of parts that were cut before. `fully_shard` cuts split layers so.
+    """
+
+    split_factor: int = 1
+
+    def __repr__(self) -> str:
+        return f"_StridedShard(dim={self.dim}, sf={self.split_factor})"
+
+    def __str__(self) -> str:
+        return f"_S({self.dim}, {self.split_factor})"
 
 
 @dataclass(frozen=True)
