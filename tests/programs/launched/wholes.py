@@ -85,6 +85,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "logsumexp": lambda x, y: x.logsumexp(1) + y.logsumexp(0).sum(),
     "einsum": lambda x, y: torch.einsum("ij,kj->ik", x, y),
     "gather": lambda x, y: x.gather(1, (y > 0).long()),
+    "rows by count": lambda x, y: F.embedding((x > 0).long(), y, scale_grad_by_freq=True),
     "views written": views_written,
     "scaled": scaled,
     "integers": lambda x, y: (x * 3).long() * y,
