@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any
+from typing import Any, NoReturn
 
 from ...autograd.grad_mode import no_grad
 from ...autograd.saved_tensors import saved_tensors_hooks
+from ...foundations.errors import noted
 from ...kernels.layout import owner_of, steps
 from ...nn.modules.module import Module
 from ...nn.parameter import Parameter
@@ -155,6 +156,12 @@ class FSDPModule:
         """Whether whole parameters are forgotten after the forward pass, and gathered again in the backward pass."""
         for group in self._groups(recurse):
             group.reshard = reshard_after_forward
+
+    def __deepcopy__(self, memo: Any) -> NoReturn:
+        raise noted(
+            AssertionError("FSDP does not support deepcopy. Please use state dict for serialization."),
+            because="the copy would compute with the parameters of the module",
+            instead="copy the module before fully_shard, and load the state")
 
     def _groups(self, recurse: bool) -> list[_Group]:
         modules = self.modules() if recurse else [self]  # type: ignore[attr-defined]

@@ -15,7 +15,7 @@ from ...foundations.modes import local as state
 from ...tensors.state.base import plain
 from .. import collectives, exchanges
 from ..device_mesh import DeviceMesh
-from .placement_types import REDUCTIONS, Cut, Partial, Placement, Replicate, _StridedShard
+from .placement_types import Cut, Partial, Placement, Replicate, _StridedShard
 
 
 def bounds(n: int, count: int, place: int) -> tuple[int, int]:
@@ -149,7 +149,7 @@ def _reduce_scatter(part: Array, mesh: DeviceMesh, j: int, dim: int, placement: 
     count, group = mesh.size(j), mesh.get_group(j)
     chunks = _chunks(placement.before(part), count, dim)
     into = np.empty_like(chunks[0])
-    collectives.reduce_scatter(plain(into), [*map(plain, chunks)], REDUCTIONS[placement.reduce_op], group)
+    collectives.reduce_scatter(plain(into), [*map(plain, chunks)], placement.reduction, group)
     return placement.after(_own(into, dim, part.shape[dim], count, group.rank()))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...foundations.errors import noted
 from ...foundations.names import missing
 from ...tensors.state.base import plain
 from .. import collectives
@@ -18,8 +19,9 @@ if not TYPE_CHECKING:
 
 
 # The reductions of parts, by their names.
-REDUCTIONS: dict[str, RedOpType] = {
-    "sum": ReduceOp.SUM, "avg": ReduceOp.AVG, "max": ReduceOp.MAX, "min": ReduceOp.MIN, "product": ReduceOp.PRODUCT}
+_REDUCTIONS: dict[str, RedOpType] = {
+    "sum": ReduceOp.SUM, "avg": ReduceOp.AVG, "max": ReduceOp.MAX, "min": ReduceOp.MIN, "product": ReduceOp.PRODUCT,
+    "band": ReduceOp.BAND, "bor": ReduceOp.BOR, "bxor": ReduceOp.BXOR}
 
 
 class Placement:
@@ -92,6 +94,14 @@ class Partial(Placement):
 
     reduce_op: str = "sum"
 
+    @property
+    def reduction(self) -> RedOpType:
+        """The reduction of the parts. Raises RuntimeError for a name that is none."""
+        if self.reduce_op not in _REDUCTIONS:
+            raise noted(
+                RuntimeError(f"Unrecognized reduce_op: {self.reduce_op}"), instead=f"one of {', '.join(_REDUCTIONS)}")
+        return _REDUCTIONS[self.reduce_op]
+
     def before(self, part: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """What of a part of this process goes into the reduction."""
         return part
@@ -103,7 +113,7 @@ class Partial(Placement):
     def reduced(self, part: np.ndarray[Any, Any], group: Any) -> np.ndarray[Any, Any]:
         """The reduction of the parts of all processes of a group."""
         total = np.array(self.before(part), order="C")
-        collectives.all_reduce(plain(total), REDUCTIONS[self.reduce_op], group)
+        collectives.all_reduce(plain(total), self.reduction, group)
         return self.after(total)
 
     def __repr__(self) -> str:
@@ -133,4 +143,4 @@ class _NormPartial(Partial):
         return f"_NormPartial({self.norm:g})"
 
     def __str__(self) -> str:
-        return f"_NormP({self.reduce_op}, {self.norm:g})"
+        return f"_NormP({self.norm:g})"

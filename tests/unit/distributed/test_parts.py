@@ -1,0 +1,77 @@
+"""The borders between DTensors and tensors of one process."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import retrograd as torch
+from retrograd import distributed
+from retrograd.distributed import fsdp
+from retrograd.distributed.device_mesh import DeviceMesh, init_device_mesh
+from retrograd.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor
+
+
+@pytest.fixture
+def mesh() -> Iterator[DeviceMesh]:
+    distributed.init_process_group("gloo", store={}, rank=0, world_size=1)
+    yield init_device_mesh("cpu", (1,), mesh_dim_names=("all",))
+    distributed.destroy_process_group()
+
+
+def test_a_part_with_a_history_refuses_writes(mesh: DeviceMesh) -> None:
+    x = distribute_tensor(torch.ones(2, 2), mesh, [Replicate()]).requires_grad_()
+    y = x * 2
+    for part in (y.to_local(), y.full_tensor()):
+        assert part._is_view()
+        with pytest.raises(RuntimeError, match="^Output 0 of _ToTorchTensor is a view and is being modified inplace"):
+            part.mul_(3)
+    with torch.no_grad():
+        y.to_local().mul_(3)
+    assert y.full_tensor().tolist() == [[6.0, 6.0]] * 2
+    plain = distribute_tensor(torch.ones(2), mesh, [Shard(0)])
+    plain.to_local().add_(1)
+    assert plain.full_tensor().tolist() == [2.0, 2.0]
+
+
+def test_the_part_of_a_parameter(mesh: DeviceMesh) -> None:
+    parameter = torch.nn.Parameter(distribute_tensor(torch.ones(2), mesh, [Shard(0)]))
+    assert isinstance(parameter.to_local(), torch.nn.Parameter)
+    assert not isinstance(parameter.full_tensor(), torch.nn.Parameter)
+    (parameter.to_local() * 2).sum().backward()
+    assert parameter.grad.full_tensor().tolist() == [2.0, 2.0]
+
+
+def test_tensors_of_one_process(mesh: DeviceMesh) -> None:
+    x = distribute_tensor(torch.ones(2), mesh, [Shard(0)])
+    with pytest.warns(UserWarning, match="^Found a non-scalar tensor with numel=1 and ndim!=0, we are implicitly crea"):
+        assert (x + torch.ones(1)).full_tensor().tolist() == [2.0, 2.0]
+    with pytest.raises(RuntimeError, match="got mixed torch.Tensor and DTensor"):
+        x.copy_(torch.ones(2))
+    with pytest.raises(RuntimeError, match=r"^\.numpy\(\) is not supported for tensor subclasses"):
+        np.asarray(x)
+
+
+def test_strides_and_summands_of_a_whole_tensor(mesh: DeviceMesh) -> None:
+    assert distribute_tensor(torch.ones(2, 3).t(), mesh, [Shard(0)]).stride() == (1, 3)
+    assert distribute_tensor(torch.arange(3), mesh, [Partial()]).dtype == torch.float32
+    assert distribute_tensor(torch.arange(3), mesh, [Partial("max")]).dtype == torch.int64
+
+
+def test_reductions_of_parts(mesh: DeviceMesh) -> None:
+    for name in ("band", "bor", "bxor"):
+        parts = DTensor.from_local(torch.arange(3), mesh, [Partial(name)])
+        assert parts.full_tensor().tolist() == [0, 1, 2]
+    with pytest.raises(RuntimeError, match="^Unrecognized reduce_op: median"):
+        DTensor.from_local(torch.arange(3), mesh, [Partial("median")]).full_tensor()
+    norm = distribute_tensor(torch.ones(4), mesh, [Shard(0)]).norm(3)
+    assert str(norm.placements[0]) == "_NormP(3)"
+
+
+def test_a_sharded_module_refuses_copies(mesh: DeviceMesh) -> None:
+    model = fsdp.fully_shard(torch.nn.Linear(2, 2), mesh=mesh)
+    with pytest.raises(AssertionError, match=r"^FSDP does not support deepcopy\. Please use state dict for serializat"):
+        copy.deepcopy(model)
