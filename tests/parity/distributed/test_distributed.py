@@ -157,6 +157,26 @@ def test_modules_of_one_process() -> None:
         (p.name, p.default) for p in theirs.parameters.values()]
 
 
+def divided(t: Any, given: Any) -> Any:
+    """How many groups `ZeroRedundancyOptimizer` has of these parameters."""
+    made = importlib.import_module(f"{t.__name__}.distributed.optim").ZeroRedundancyOptimizer(given, t.optim.SGD, lr=1)
+    return len(made.param_groups)
+
+
+PARAMETERS: list[Callable[[Any], Any]] = [
+    lambda t: [t.nn.Parameter(t.ones(2)), t.ones(2, requires_grad=True)], lambda t: t.ones(2), lambda t: 3,
+    lambda t: None, lambda t: [], lambda t: [1, 2], lambda t: "ab", lambda t: {"a": 1}, lambda t: [{"lr": 1}],
+    lambda t: [t.ones(2), t.ones(2, dtype=t.float64)], lambda t: [t.ones(2).half(), t.ones(2)],
+    lambda t: [{"params": [t.ones(2)]}, {"params": [t.ones(2).double()]}], lambda t: [t.ones(2), {"params": []}],
+    lambda t: [t.ones(2, 2).to_sparse()], lambda t: [{"params": []}], lambda t: [{"params": [t.ones(2)]}] * 1,
+]
+
+
+@pytest.mark.parametrize("number", range(len(PARAMETERS)))
+def test_parameters_to_divide(number: int) -> None:
+    same(inside(lambda t, d: divided(t, PARAMETERS[number](t))))
+
+
 def cpu(t: Any) -> Any:
     return t.device("cpu")
 

@@ -12,6 +12,7 @@ import retrograd as torch
 from retrograd import distributed
 from retrograd.distributed import fsdp
 from retrograd.distributed.device_mesh import DeviceMesh, init_device_mesh
+from retrograd.distributed.optim import ZeroRedundancyOptimizer
 from retrograd.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor
 
 
@@ -69,6 +70,22 @@ def test_reductions_of_parts(mesh: DeviceMesh) -> None:
         DTensor.from_local(torch.arange(3), mesh, [Partial("median")]).full_tensor()
     norm = distribute_tensor(torch.ones(4), mesh, [Shard(0)]).norm(3)
     assert str(norm.placements[0]) == "_NormP(3)"
+
+
+def test_parameters_to_divide(mesh: DeviceMesh) -> None:
+    one, other = torch.ones(2), torch.ones(2, dtype=torch.float64)
+    for given, kind, text in (
+            ([one, other], ValueError, "for all parameters but got both torch.FloatTensor and torch.DoubleTensor$"),
+            ([{"params": [one]}, {"params": iter([other])}], ValueError, "but got both torch.FloatTensor and torch.Do"),
+            ([torch.ones(2, 2).to_sparse()], ValueError, "for all parameters but got torch.sparse.FloatTensor$"),
+            (one, TypeError, "^`params` argument should be an iterable of Tensors, but got torch.FloatTensor$"),
+            (3, TypeError, "^`params` argument should be an iterable of Tensors or dicts, but got int$"),
+            ([one, 3], TypeError, "^`params` argument should be an iterable of Tensors or dicts$"),
+            ([{"lr": 1.0}], ValueError, "must have a 'params' key mapping to the parameters in the group$")):
+        with pytest.raises(kind, match=text):
+            ZeroRedundancyOptimizer(given, torch.optim.SGD, lr=0.1)
+    divided = ZeroRedundancyOptimizer([{"params": iter([one])}], torch.optim.SGD, lr=0.1)
+    assert divided.param_groups[0]["params"][0] is one
 
 
 def test_a_sharded_module_refuses_copies(mesh: DeviceMesh) -> None:
