@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ..foundations.errors import noted
+from ..foundations.errors import noted, warn
 from ..foundations.names import missing
 from ..tensors.state.base import TensorBase, plain
 from .distributed_c10d import init_process_group, new_group
@@ -90,6 +90,14 @@ class DeviceMesh:
         """The rank of this process among all."""
         return get_rank()
 
+    def _get_root_mesh(self) -> DeviceMesh:
+        """The mesh that this one was taken from; the mesh itself if it was not."""
+        return self._root
+
+    def _is_current_rank_part_of_mesh(self) -> bool:
+        """Whether this process is in the mesh."""
+        return self._coordinate is not None
+
     def get_coordinate(self) -> tuple[int, ...] | None:
         """The place of this process along each dim; None if the process is not in the mesh."""
         return self._coordinate
@@ -130,8 +138,8 @@ class DeviceMesh:
         if not self.mesh_dim_names:
             raise KeyError("No `mesh_dim_names` found.")
         if dim not in self.mesh_dim_names:
-            raise KeyError(f"Mesh dimension '{dim}' does not exist. Available mesh dimensions are: "
-                           f"mesh_dim_names={self.mesh_dim_names}")
+            raise KeyError(f"Mesh dimension '{dim}' does not exist.",
+                           f"Available mesh dimensions are: mesh_dim_names={self.mesh_dim_names}")
         return self.mesh_dim_names.index(dim)
 
     def __getitem__(self, mesh_dim_names: str | tuple[str, ...]) -> DeviceMesh:
@@ -148,6 +156,9 @@ class DeviceMesh:
         valid = [*self.mesh_dim_names, *flattened]
         if not {*names} <= {*valid}:
             raise KeyError(f"Invalid mesh_dim_names {names} specified. Valid mesh_dim_names are {valid}.")
+        if {*names} & {*flattened}:
+            warn("Slicing a flattened dim from root mesh will be deprecated in PT 2.11. Users need to bookkeep the "
+                 "flattened mesh directly. ", UserWarning)
         if len(names) == 1 and names[0] in flattened:
             return flattened[names[0]]
         self._check_order(names, [dim for name in names for dim in self._dims_behind(name)])
@@ -247,7 +258,7 @@ class DeviceMesh:
             ranks = np.array(group.ranks, np.int32)
             made._fill(device_type, ranks, mesh_dim_names, [group], made, _row_steps(ranks.shape))
             return made
-        groups = [*group]
+        groups = list(group)
         if not groups:
             raise ValueError("Expects at least one ProcessGroup to be passed")
         if mesh is None:
@@ -340,7 +351,7 @@ def init_device_mesh(device_type: str, mesh_shape: tuple[int, ...], *,
                                f"Found len(mesh_dim_names): {len(mesh_dim_names)} and len(mesh_shape):"
                                f"{len(mesh_shape)}.")
     if device_type and not device_type.isalpha():
-        raise RuntimeError(f"Device type with index is not supported but got {device_type}. "
+        raise RuntimeError(f"Device type with index is not supported but got {device_type}. ",
                            "If you maintained a 'torch.device' object, it's recommended to pass in "
                            "'device.type'.")
     if not is_initialized():

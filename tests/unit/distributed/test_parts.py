@@ -72,6 +72,39 @@ def test_reductions_of_parts(mesh: DeviceMesh) -> None:
     assert str(norm.placements[0]) == "_NormP(3)"
 
 
+def test_names_of_dims_that_are_flattened_or_unknown(mesh: DeviceMesh) -> None:
+    both = init_device_mesh("cpu", (1, 1), mesh_dim_names=("a", "b"))
+    flat = both._flatten("c")
+    with pytest.warns(UserWarning, match=r"^Slicing a flattened dim from root mesh will be deprecated in PT 2\.11"):
+        assert both["c"] is flat
+    with pytest.raises(KeyError) as raised:
+        both.get_group("d")
+    assert raised.value.args == (
+        "Mesh dimension 'd' does not exist.", "Available mesh dimensions are: mesh_dim_names=('a', 'b')")
+    assert both["a"]._get_root_mesh() is both
+
+
+def test_groups_of_accelerators_alone_are_split(mesh: DeviceMesh) -> None:
+    with pytest.raises(ValueError, match="^split_ranks cannot be None or empty$"):
+        distributed.split_group()
+    with pytest.raises(RuntimeError, match="^No device associated with the default pg, not safe to split any process"):
+        distributed.split_group(split_ranks=[[0]])
+
+
+def test_the_debug_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = distributed.get_debug_level()
+    distributed.set_debug_level(distributed.DebugLevel.INFO)
+    assert distributed.get_debug_level() is distributed.DebugLevel.INFO
+    monkeypatch.setenv("TORCH_DISTRIBUTED_DEBUG", "detail")
+    distributed.set_debug_level_from_env()
+    assert int(distributed.get_debug_level()) == 2
+    monkeypatch.setenv("TORCH_DISTRIBUTED_DEBUG", "more")
+    with pytest.raises(ValueError, match="^The value of TORCH_DISTRIBUTED_DEBUG must be OFF, INFO, or DETAIL"):
+        distributed.set_debug_level_from_env()
+    distributed.set_debug_level(before)
+    assert distributed.get_default_backend_for_device("cuda:0") == "nccl"
+
+
 def test_parameters_to_divide(mesh: DeviceMesh) -> None:
     one, other = torch.ones(2), torch.ones(2, dtype=torch.float64)
     for given, kind, text in (
