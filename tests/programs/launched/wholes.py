@@ -36,6 +36,19 @@ def views_written(x: Any, y: Any) -> Any:
     return z * y
 
 
+def writes_seen(x: Any, y: Any) -> Any:
+    """Views that are taken before writes over what they view, and over other views of this."""
+    z = x.sin()
+    row, flat, column = z[1], z.view(-1), z.t()[0]
+    inner = row[1:]
+    z.mul_(2).add_(y)
+    row.mul_(y[0])
+    column.neg_()
+    inner.add_(1)
+    flat[2:5].zero_()
+    return flat * flat.flip(0) + row.sum() * column.sum() + inner.sum()
+
+
 def scaled(x: Any, y: Any) -> Any:
     """A tensor in any placements, even a sum of parts, times others and itself in place."""
     z = x.detach() * 2
@@ -87,6 +100,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "gather": lambda x, y: x.gather(1, (y > 0).long()),
     "rows by count": lambda x, y: F.embedding((x > 0).long(), y, scale_grad_by_freq=True),
     "views written": views_written,
+    "writes seen": writes_seen,
     "scaled": scaled,
     "integers": lambda x, y: (x * 3).long() * y,
     "truths": lambda x, y: (x - x.detach()).bool() + y,

@@ -38,6 +38,27 @@ def test_a_part_with_a_history_refuses_writes(mesh: DeviceMesh) -> None:
     assert plain.full_tensor().tolist() == [2.0, 2.0]
 
 
+def test_views_see_writes_over_what_they_view(mesh: DeviceMesh) -> None:
+    x = distribute_tensor(torch.arange(6.0).view(2, 3), mesh, [Shard(0)])
+    row, inner = x[1], x[1][1:]
+    x.mul_(2)
+    assert row.full_tensor().tolist() == row.to_local().tolist() == [6.0, 8.0, 10.0]
+    row.add_(1)
+    assert inner.full_tensor().tolist() == [9.0, 11.0]
+    inner.zero_()
+    assert x.full_tensor().tolist() == [[0.0, 2.0, 4.0], [7.0, 0.0, 0.0]]
+
+
+def test_a_write_over_a_view_counts_as_one_over_what_it_views(mesh: DeviceMesh) -> None:
+    x = distribute_tensor(torch.ones(2, 3), mesh, [Shard(0)]).requires_grad_()
+    y = x * 2
+    product, row = y * y, y[0]
+    row.mul_(3)
+    assert y._version == row._version == 1
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        product.sum().backward()
+
+
 def test_the_part_of_a_parameter(mesh: DeviceMesh) -> None:
     parameter = torch.nn.Parameter(distribute_tensor(torch.ones(2), mesh, [Shard(0)]))
     assert isinstance(parameter.to_local(), torch.nn.Parameter)

@@ -35,21 +35,26 @@ class DistributedArray(Geometry):
     """The part `local` of an array whose parts lie on the processes of `mesh`, one placement for each of its dims.
 
     `whole` is the geometry of the whole array. A view has an `origin` if its part is no part of what it views, since
-    other processes have that: what is written over the view is then written over what it views, too.
+    other processes have that. What is written over such a view is written over what it views, too, and counts as a
+    write there. After a write over what it views, the view is taken again: `renewed` is the number of the last write
+    that the part knows of.
     """
 
-    __slots__ = ("__weakref__", "local", "mesh", "origin", "placements", "whole")
+    __slots__ = ("__weakref__", "local", "mesh", "origin", "placements", "renewed", "whole")
     __array_ufunc__ = None
     in_rows = False                                      # so that each tensor over such an array gets its class
     # The class of a tensor over such an array, given its class over another array. The tensors fill it in.
     face: ClassVar[Callable[[type[Any]], type[Any]]]
+    # Takes a view again after a write over what it views. The calls fill it in.
+    renew: ClassVar[Callable[[DistributedArray], None]]
 
     def __init__(self, local: Array, mesh: DeviceMesh, placements: Sequence[Placement], whole: MetaArray) -> None:
         self.local, self.mesh, self.placements, self.whole = local, mesh, tuple(placements), whole
         self.origin: Origin | None = None
+        self.renewed = 0
 
     like = property(lambda self: self.whole.like)
-    base = property(lambda self: owner_of(self.local))
+    base = property(lambda self: owner_of(self.local if self.origin is None else self.origin.viewed))
     offset = property(lambda self: self.whole.offset)
     nbytes = property(lambda self: self.local.nbytes)
 
@@ -72,6 +77,7 @@ class DistributedArray(Geometry):
 
     def to(self, placements: Sequence[Placement]) -> DistributedArray:
         """The array in other placements: itself if it is there."""
+        self.renew(self)
         placements = tuple(placements)
         if placements == self.placements:
             return self

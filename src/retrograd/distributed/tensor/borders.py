@@ -94,6 +94,7 @@ def part_of(x: Any, grad_placements: Sequence[Placement] | None) -> Any:
     array = x._array
     lie = (_of_gradient(array.placements) if grad_placements is None else
            checked_placements(array.mesh, grad_placements, array.ndim))
+    array.renew(array)
     part = shown(array)
     node = _recorded(_ToTorchTensorBackward, x, part.shape, array.mesh, tuple(lie), array.shape)
     found = with_edge(part, node)

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...foundations.dtypes import FLOATING, Array, category
 from ...foundations.errors import noted
+from ...graph.versions import next_number, written_since
 from ...kernels.kinds import found_in, replaced
 from ...kernels.layout import row_major
 from ...kernels.meta import elementwise, without_memory
@@ -43,6 +44,8 @@ def carry_out(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: b
     arrays = found_in(args, DistributedArray)
     if not arrays:
         return call(*args)
+    for each in arrays:
+        _renew(each)
     mesh = arrays[0].mesh
     if any([x.mesh is not mesh and x.mesh != mesh for x in arrays]):
         raise noted(
@@ -60,6 +63,18 @@ def carry_out(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: b
     if op in _RANDOM or op.kernel in (drawn, drawn_beside):
         return _drawn(call, args)
     return _computed(op, call, args, mesh)
+
+
+def _renew(view: DistributedArray) -> None:
+    """Take a view again that has memory of its own, if what it views was written over since."""
+    origin = view.origin
+    if origin is None:
+        return
+    _renew(origin.viewed)
+    if written_since(view, view.renewed):
+        found = _computed(origin.op, origin.op.compute, (origin.viewed, *origin.options), view.mesh)
+        np.copyto(view.local, (found if origin.place is None else found[origin.place]).to(view.placements).local)
+        view.renewed = next_number()
 
 
 # What makes arrays
@@ -214,15 +229,20 @@ def _joined(op: Op, args: tuple[Any, ...], results: Any, mesh: DeviceMesh,
     """The results of this process as parts of distributed arrays. Those of a view may have memory apart from it."""
     if type(results) is not tuple:
         found = _whole_of(op, args, results, mesh, places[0], None)
-        found.origin = Origin(args[0], op, args[1:], None) if apart else None
+        if apart:
+            _note_origin(found, Origin(args[0], op, args[1:], None))
         return found
     if len(places) < len(results):                         # as many outputs as the call decides
         places = [places[0]] * len(results)
     views = _inferred(op, args) if op.view else (None,) * len(results)
     several = tuple([_whole_of(op, args, each, mesh, lie, view) for each, lie, view in zip(results, places, views)])
     for place, each in enumerate(several if apart else ()):
-        each.origin = Origin(args[0], op, args[1:], place)
+        _note_origin(each, Origin(args[0], op, args[1:], place))
     return several
+
+
+def _note_origin(view: DistributedArray, origin: Origin) -> None:
+    view.origin, view.renewed = origin, next_number()
 
 
 def _inferred(op: Op, args: tuple[Any, ...]) -> Any:
@@ -352,3 +372,6 @@ def _write_whole(call: Callable[..., Any], args: tuple[Any, ...]) -> None:
     copied = row_major(target.full()) if target.full() is not target.local else target.local.copy()
     call(*[copied if x is target else replaced(x, DistributedArray, lambda each: each.full()) for x in args])
     _keep_part(target, copied)
+
+
+DistributedArray.renew = staticmethod(_renew)
