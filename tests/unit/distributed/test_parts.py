@@ -83,6 +83,14 @@ def test_strides_and_summands_of_a_whole_tensor(mesh: DeviceMesh) -> None:
     assert distribute_tensor(torch.arange(3), mesh, [Partial("max")]).dtype == torch.int64
 
 
+def test_whole_results_lie_as_those_of_one_process(mesh: DeviceMesh) -> None:
+    plain = torch.eye(3) * 2
+    x = distribute_tensor(plain, mesh, [Replicate()])
+    for call in (torch.linalg.inv, lambda x: torch.linalg.qr(x).Q, lambda x: x.nonzero(), lambda x: x.flip(0)):
+        assert call(x).stride() == call(plain).stride()
+        assert call(x).full_tensor().equal(call(plain))
+
+
 def test_reductions_of_parts(mesh: DeviceMesh) -> None:
     for name in ("band", "bor", "bxor"):
         parts = DTensor.from_local(torch.arange(3), mesh, [Partial(name)])

@@ -17,7 +17,7 @@ from ...foundations.dtypes import FLOATING, Array, category
 from ...foundations.errors import noted
 from ...graph.versions import next_number, written_since
 from ...kernels.kinds import found_in, replaced
-from ...kernels.layout import row_major
+from ...kernels.layout import row_major, steps
 from ...kernels.meta import elementwise, without_memory
 from ...ops.basic import clone, copy, look
 from ...ops.creation import drawn, drawn_beside, fresh, new_full, random_channels, random_from, random_like
@@ -263,7 +263,8 @@ def _whole_of(op: Op, args: tuple[Any, ...], result: Array, mesh: DeviceMesh,
     for placement, n in lie:
         if isinstance(placement, Cut):
             shape[placement.dim] = n
-    order = args[1] if op in (clone, copy) and isinstance(args[1], tuple) else None
+    cut = any([isinstance(each, Cut) for each in placements])
+    order = args[1] if op in (clone, copy) and isinstance(args[1], tuple) else None if cut else steps(result)
     return DistributedArray(result, mesh, placements, without_memory(tuple(shape), result.dtype, order))
 
 
