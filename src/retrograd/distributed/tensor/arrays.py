@@ -77,7 +77,7 @@ class DistributedArray(Geometry):
 
     def to(self, placements: Sequence[Placement]) -> DistributedArray:
         """The array in other placements: itself if it is there."""
-        self.renew(self)
+        DistributedArray.renew(self)
         placements = tuple(placements)
         if placements == self.placements:
             return self
