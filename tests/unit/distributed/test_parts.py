@@ -71,6 +71,8 @@ def test_tensors_of_one_process(mesh: DeviceMesh) -> None:
     x = distribute_tensor(torch.ones(2), mesh, [Shard(0)])
     with pytest.warns(UserWarning, match="^Found a non-scalar tensor with numel=1 and ndim!=0, we are implicitly crea"):
         assert (x + torch.ones(1)).full_tensor().tolist() == [2.0, 2.0]
+    one = distribute_tensor(torch.ones(1), mesh).requires_grad_()
+    assert torch.autograd.grad([one * 2], [one], [torch.ones(1)])[0].tolist() == [2.0]          # without a warning
     with pytest.raises(RuntimeError, match="got mixed torch.Tensor and DTensor"):
         x.copy_(torch.ones(2))
     with pytest.raises(RuntimeError, match=r"^\.numpy\(\) is not supported for tensor subclasses"):

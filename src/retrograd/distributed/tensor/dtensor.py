@@ -306,7 +306,7 @@ def dispatch(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) ->
             RuntimeError(f"aten.{name} got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor "
                          "before calling distributed operators!"),
             instead="distribute_tensor, or torch.distributed.tensor.experimental.implicit_replication()")
-    if any([not isinstance(x, DTensor) and x._array.shape == (1,) for x in given]):
+    if name not in _MIXED and any([not isinstance(x, DTensor) and x._array.shape == (1,) for x in given]):
         warn("Found a non-scalar tensor with numel=1 and ndim!=0, we are implicitly creating a replicated DTensor for "
              "it. However, please consider changing it to a scalar tensor or explicitly create a DTensor under "
              "distributed environment.", UserWarning)
