@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ..foundations.errors import noted
+from ..foundations.errors import noted, warn
 from ..foundations.names import missing
 from ..tensors.state.base import TensorBase, plain
 from .distributed_c10d import init_process_group, new_group
@@ -90,6 +90,14 @@ class DeviceMesh:
         """The rank of this process among all."""
         return get_rank()
 
+    def _get_root_mesh(self) -> DeviceMesh:
+        """The mesh that this one was taken from; the mesh itself if it was not."""
+        return self._root
+
+    def _is_current_rank_part_of_mesh(self) -> bool:
+        """Whether this process is in the mesh."""
+        return self._coordinate is not None
+
     def get_coordinate(self) -> tuple[int, ...] | None:
         """The place of this process along each dim; None if the process is not in the mesh."""
         return self._coordinate
@@ -130,8 +138,8 @@ class DeviceMesh:
         if not self.mesh_dim_names:
             raise KeyError("No `mesh_dim_names` found.")
         if dim not in self.mesh_dim_names:
-            raise KeyError(f"Mesh dimension '{dim}' does not exist. Available mesh dimensions are: "
-                           f"mesh_dim_names={self.mesh_dim_names}")
+            raise KeyError(f"Mesh dimension '{dim}' does not exist.",
+                           f"Available mesh dimensions are: mesh_dim_names={self.mesh_dim_names}")
         return self.mesh_dim_names.index(dim)
 
     def __getitem__(self, mesh_dim_names: str | tuple[str, ...]) -> DeviceMesh:
@@ -148,16 +156,41 @@ class DeviceMesh:
         valid = [*self.mesh_dim_names, *flattened]
         if not {*names} <= {*valid}:
             raise KeyError(f"Invalid mesh_dim_names {names} specified. Valid mesh_dim_names are {valid}.")
+        if {*names} & {*flattened}:
+            warn("Slicing a flattened dim from root mesh will be deprecated in PT 2.11. Users need to bookkeep the "
+                 "flattened mesh directly. ", UserWarning)
         if len(names) == 1 and names[0] in flattened:
             return flattened[names[0]]
+        self._check_order(names, [dim for name in names for dim in self._dims_behind(name)])
+        return self._taken(names)
+
+    def _taken(self, names: tuple[str, ...]) -> DeviceMesh:
+        """The mesh of dims that the mesh has, in any order, at the place of this process along all others."""
+        flattened = self._flattened if self._root is self else {}
         dims = [self._dims_behind(name) for name in names]
         at, kept = self._coordinate or (0,) * self.ndim, [dim for part in dims for dim in part]
-        self._check_order(names, kept)
         part = self._ranks[tuple([slice(None) if dim in kept else at[dim] for dim in range(self.ndim)])]
         part = part.transpose(np.argsort(np.argsort(kept))).reshape([self._size_of(each) for each in dims])
         return self._derived(part, names, [
-            self._groups[each[0]] if name in self.mesh_dim_names else flattened[name]._groups[0]
+            flattened[name]._groups[0] if name in flattened else self._groups[each[0]]
             for name, each in zip(names, dims)], [_inner_step([self._steps[dim] for dim in each]) for each in dims])
+
+    @staticmethod
+    def _concatenate(device_mesh_list: Sequence[DeviceMesh]) -> DeviceMesh:
+        """The mesh of the dims of several meshes that were taken from one. Raises RuntimeError for other meshes."""
+        root = device_mesh_list[0]._root
+        if any([not np.array_equal(mesh._root._ranks.ravel(), root._ranks.ravel()) for mesh in device_mesh_list]):
+            raise noted(
+                RuntimeError("Cannot concatenate DeviceMeshes derived from different device meshs"),
+                instead='take all meshes from one mesh, by the names of its dims: mesh["dp"], mesh["tp"]')
+        if any([mesh.mesh_dim_names is None for mesh in device_mesh_list]):
+            raise TypeError("Invariant encountered: value was None when it should not be")
+        names = tuple([name for mesh in device_mesh_list for name in mesh.mesh_dim_names or ()])
+        known = all([mesh._root == root for mesh in device_mesh_list])
+        dims = [dim for name in names for dim in root._dims_behind(name)] if known else []
+        if not known or len({*dims}) != len(dims):
+            raise RuntimeError(f"Cannot concatenate overlapping meshes: {[*device_mesh_list]}")
+        return root._taken(names)
 
     def _dims_behind(self, name: str) -> list[int]:
         """The dims that a name stands for: several, if dims of the root were flattened."""
@@ -225,7 +258,7 @@ class DeviceMesh:
             ranks = np.array(group.ranks, np.int32)
             made._fill(device_type, ranks, mesh_dim_names, [group], made, _row_steps(ranks.shape))
             return made
-        groups = [*group]
+        groups = list(group)
         if not groups:
             raise ValueError("Expects at least one ProcessGroup to be passed")
         if mesh is None:
@@ -318,7 +351,7 @@ def init_device_mesh(device_type: str, mesh_shape: tuple[int, ...], *,
                                f"Found len(mesh_dim_names): {len(mesh_dim_names)} and len(mesh_shape):"
                                f"{len(mesh_shape)}.")
     if device_type and not device_type.isalpha():
-        raise RuntimeError(f"Device type with index is not supported but got {device_type}. "
+        raise RuntimeError(f"Device type with index is not supported but got {device_type}. ",
                            "If you maintained a 'torch.device' object, it's recommended to pass in "
                            "'device.type'.")
     if not is_initialized():

@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, NoReturn
 from zlib import crc32
 
 import numpy as np
@@ -20,6 +20,7 @@ from ..foundations import board
 from ..foundations.errors import noted, warn, warn_once
 from ..foundations.launching import Everyone, Place, launched, mpi, place
 from ..foundations.modes import before_message
+from .debugging import DebugLevel, get_debug_level, set_debug_level, set_debug_level_from_env
 from .faults import DistBackendError, Notices
 from .groups import (
     Backend as Backend,
@@ -28,6 +29,7 @@ from .groups import (
     _rank_not_in_group as _rank_not_in_group,
     get_backend,
     get_backend_config,
+    get_default_backend_for_device,
     get_global_rank,
     get_group_rank,
     get_node_local_rank,
@@ -48,16 +50,17 @@ from .groups import (
     member,
 )
 from .meeting import Meeting, address_of, joined
-from .reductions import RedOpType as RedOpType, ReduceOp
+from .reductions import RedOpType as RedOpType, ReduceOp, supports_complex
 from .team import Team
 
 __all__ = [
-    "Backend", "GroupMember", "ProcessGroup", "ReduceOp", "default_pg_timeout", "destroy_process_group",
-    "get_backend", "get_backend_config", "get_global_rank", "get_group_rank", "get_node_local_rank", "get_pg_count",
-    "get_process_group_ranks", "get_rank", "get_world_size", "group", "init_process_group", "is_available",
-    "is_backend_available", "is_gloo_available", "is_initialized", "is_mpi_available", "is_nccl_available",
-    "is_torchelastic_launched", "is_ucc_available", "is_xccl_available", "new_group", "new_subgroups",
-    "new_subgroups_by_enumeration"]
+    "Backend", "DebugLevel", "GroupMember", "ProcessGroup", "ReduceOp", "default_pg_timeout", "destroy_process_group",
+    "get_backend", "get_backend_config", "get_debug_level", "get_default_backend_for_device", "get_global_rank",
+    "get_group_rank", "get_node_local_rank", "get_pg_count", "get_process_group_ranks", "get_rank", "get_world_size",
+    "group", "init_process_group", "is_available", "is_backend_available", "is_gloo_available", "is_initialized",
+    "is_mpi_available", "is_nccl_available", "is_torchelastic_launched", "is_ucc_available", "is_xccl_available",
+    "new_group", "new_subgroups", "new_subgroups_by_enumeration", "set_debug_level", "set_debug_level_from_env",
+    "split_group", "supports_complex"]
 
 default_pg_timeout = timedelta(minutes=30)
 
@@ -293,6 +296,17 @@ def _part(world: Team, ranks: list[int], name: str, seconds: float) -> Team:
     members = world.comm.Get_group().Incl(ranks)
     comm = world.comm.Create_group(members)
     return Team(comm, comm.Dup(), name, ranks, seconds)
+
+
+def split_group(parent_pg: ProcessGroup | None = None, split_ranks: Any = None, timeout: timedelta | None = None,
+                pg_options: Any = None, group_desc: str | None = None, backend: Any = None) -> NoReturn:
+    """Raises RuntimeError: PyTorch splits only groups of accelerators. Raises ValueError without ranks."""
+    if split_ranks is None or len(split_ranks) == 0:
+        raise ValueError("split_ranks cannot be None or empty")
+    member()
+    raise noted(
+        RuntimeError("No device associated with the default pg, not safe to split any process groups"),
+        instead="torch.distributed.new_group for each list of ranks, in all processes")
 
 
 def new_subgroups(group_size: int | None = None, group: ProcessGroup | None = None, timeout: timedelta | None = None,

@@ -7,15 +7,21 @@ from collections import Counter
 from typing import Any, ClassVar
 
 from ..extras import installed
+from ..foundations.devices import device as torch_device
 from ..foundations.errors import noted
 from ..foundations.launching import Everyone, place
 from .team import Team
 
 __all__ = [
-    "Backend", "GroupMember", "ProcessGroup", "get_backend", "get_backend_config", "get_global_rank",
-    "get_group_rank", "get_node_local_rank", "get_pg_count", "get_process_group_ranks", "get_rank", "get_world_size",
+    "Backend", "GroupMember", "ProcessGroup", "get_backend", "get_backend_config", "get_default_backend_for_device",
+    "get_global_rank", "get_group_rank", "get_node_local_rank", "get_pg_count", "get_process_group_ranks", "get_rank",
+    "get_world_size",
     "group", "is_available", "is_backend_available", "is_gloo_available", "is_initialized", "is_mpi_available",
     "is_nccl_available", "is_torchelastic_launched", "is_ucc_available", "is_xccl_available", "member"]
+
+
+# The backends that PyTorch takes for devices.
+_DEFAULTS = {"cpu": "gloo", "cuda": "nccl", "xpu": "xccl", "mps": "gloo"}
 
 
 class Backend(str):
@@ -117,6 +123,14 @@ def is_initialized() -> bool:
 def is_gloo_available() -> bool:
     """Whether "gloo" may be named as the backend: yes."""
     return True
+
+
+def get_default_backend_for_device(device: Any) -> str:
+    """The backend that PyTorch takes for a kind of device. Raises ValueError for a kind that has none."""
+    kind = device.type if isinstance(device, torch_device) else torch_device(device).type
+    if kind not in _DEFAULTS:
+        raise ValueError(f"Default backend not registered for device : {device}")
+    return _DEFAULTS[kind]
 
 
 def is_nccl_available() -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..foundations.modes import before_message
 from ..foundations.names import missing
 from ..optim import Optimizer
+from ..tensors.face.conversion import typename
 from ..tensors.tensor import Tensor
 from .algorithms.join import Join, JoinableOverGroup, JoinHook
 from .collectives import broadcast
@@ -38,18 +39,14 @@ class ZeroRedundancyOptimizer(Optimizer, JoinableOverGroup):
     [0, 1]
     >>> torch.distributed.destroy_process_group()
 
-    Raises ValueError for an empty list of parameters, TypeError for other things than parameters, and
-    NotImplementedError for `overlap_with_ddp`.
+    Raises ValueError for an empty list of parameters and for parameters of several dtypes, TypeError for other things
+    than parameters, and NotImplementedError for `overlap_with_ddp`.
     """
 
     def __init__(self, params: Any, optimizer_class: type[Optimizer], process_group: ProcessGroup | None = None,
                  parameters_as_bucket_view: bool = False, overlap_with_ddp: bool = False, **defaults: Any) -> None:
-        if isinstance(params, Tensor) or not hasattr(params, "__iter__"):
-            raise TypeError("`params` argument should be an iterable of Tensors or dicts, but got "
-                            f"{type(params).__name__}")
-        listed = [*params]
-        if not listed:
-            raise ValueError("ZeroRedundancyOptimizer got an empty parameter list")
+        listed = _listed(params)
+        _check_one_type(listed)
         if overlap_with_ddp:
             raise NotImplementedError("ZeroRedundancyOptimizer has no overlap_with_ddp. Call step() after backward().")
         self._join: Join | None = None
@@ -166,6 +163,41 @@ class ZeroRedundancyOptimizer(Optimizer, JoinableOverGroup):
     def join_hook(self, **kwargs: Any) -> JoinHook:
         """What a process without batches does: it makes steps without gradients of its own."""
         return _JoinHook(self)
+
+
+def _listed(params: Any) -> list[Any]:
+    """The parameters or the groups as a list. Raises TypeError or ValueError for anything else."""
+    if isinstance(params, Tensor):
+        raise TypeError(f"`params` argument should be an iterable of Tensors, but got {typename(params)}")
+    try:
+        listed = [*params]
+    except TypeError as error:
+        raise TypeError("`params` argument should be an iterable of Tensors or dicts, but got "
+                        f"{typename(params)}") from error
+    if not listed:
+        raise ValueError("ZeroRedundancyOptimizer got an empty parameter list")
+    if not any([all([isinstance(each, kind) for each in listed]) for kind in (Tensor, dict)]):
+        raise TypeError("`params` argument should be an iterable of Tensors or dicts")
+    if any(["params" not in each for each in listed if isinstance(each, dict)]):
+        raise ValueError("Each parameter group passed-in via `params` must have a 'params' key mapping to the "
+                         "parameters in the group")
+    return listed
+
+
+def _check_one_type(listed: list[Any]) -> None:
+    """Raise ValueError unless all parameters are dense and have one dtype."""
+    for each in listed:
+        if isinstance(each, dict) and not isinstance(each["params"], Tensor):
+            each["params"] = [*each["params"]]                 # as optimizers do: it may be an iterator
+    names = [typename(parameter) for each in listed
+             for parameter in (each["params"] if isinstance(each, dict) else [each])]
+    first = names[0]
+    said = "ZeroRedundancyOptimizer only supports using the same dense type for all parameters but got "
+    if first.startswith("torch.sparse."):
+        raise ValueError(f"{said}{first}")
+    for other in names:
+        if other != first:
+            raise ValueError(f"{said}both {first} and {other}")
 
 
 class _JoinHook(JoinHook):

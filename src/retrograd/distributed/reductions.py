@@ -27,7 +27,7 @@ from ..foundations.dtypes import (
 from ..foundations.errors import noted
 from ..foundations.launching import mpi
 
-__all__ = ["RedOpType", "ReduceOp"]
+__all__ = ["RedOpType", "ReduceOp", "supports_complex"]
 
 
 
@@ -71,6 +71,11 @@ class ReduceOp(metaclass=_Kinds):
         return op
 
 
+def supports_complex(reduceOp: Any) -> bool:
+    """Whether tensors of complex numbers have a reduction."""
+    return reduceOp in (RedOpType.SUM, RedOpType.AVG, RedOpType.PREMUL_SUM)
+
+
 BITWISE = (RedOpType.BAND, RedOpType.BOR, RedOpType.BXOR)
 # The element types that collectives send. PyTorch's backend on the CPU has the same.
 SENT = frozenset((float32, float64, float16, bfloat16, uint8, int8, int32, int64, bool_))
@@ -84,7 +89,7 @@ def check(operation: str, op: Any, kind: dtype) -> None:
                       "1. (op: ReduceOp)"),
             given=f"{operation} with {op!r}", instead="an operation such as torch.distributed.ReduceOp.SUM")
     if kind.category == COMPLEX:
-        if op not in (RedOpType.SUM, RedOpType.AVG, RedOpType.PREMUL_SUM):
+        if not supports_complex(op):
             raise ValueError(f"all_reduce does not support {op} on complex tensors")
     elif kind not in SENT:
         refuse(kind)

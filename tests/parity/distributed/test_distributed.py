@@ -86,6 +86,7 @@ INSIDE: list[Callable[[Any, Any], Any]] = [
     lambda t, d: d.all_gather([], t.ones(3)), lambda t, d: d.all_gather([t.zeros(2)], t.ones(3)),
     lambda t, d: d.all_gather([t.zeros(3).int()], t.ones(3)), lambda t, d: d.gather(t.ones(1)),
     lambda t, d: d.scatter(t.ones(1), None, 0), lambda t, d: d.gather_object(1), lambda t, d: d.send(t.ones(1), 0),
+    lambda t, d: d.split_group(split_ranks=[[0]]),
     lambda t, d: d.gather(t.ones(3), [t.ones(2)], 0), lambda t, d: d.scatter(t.ones(3), [t.ones(2)], 0),
 ]
 
@@ -112,7 +113,11 @@ OUTSIDE: list[Callable[[Any], Any]] = [
     lambda d: [d.is_backend_available(name) for name in ("gloo", "nccl", "foo")],
     lambda d: (d.Backend("GLOO"), d.Backend.GLOO, d.Backend.NCCL, d.Backend("foo"), d.default_pg_timeout),
     lambda d: [(op.name, op.value) for op in (d.ReduceOp.SUM, d.ReduceOp.AVG, d.ReduceOp.MAX, d.ReduceOp.BXOR)],
-    lambda d: d.group.WORLD,
+    lambda d: d.group.WORLD, lambda d: d.split_group(), lambda d: d.split_group(split_ranks=[[0]]),
+    lambda d: [d.supports_complex(op) for op in (d.ReduceOp.SUM, d.ReduceOp.AVG, d.ReduceOp.MAX, d.ReduceOp.BOR)],
+    lambda d: [d.get_default_backend_for_device(kind) for kind in ("cpu", "cuda:0", "mps")],
+    lambda d: d.get_default_backend_for_device("xla"), lambda d: d.set_debug_level(1),
+    lambda d: [*d.DebugLevel.__members__, int(d.DebugLevel.INFO), repr(d.DebugLevel.OFF), str(d.DebugLevel.DETAIL)],
 ]
 
 
@@ -123,10 +128,27 @@ def test_no_group(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     same(lambda t: OUTSIDE[number](distributed(t)))
 
 
+@pytest.mark.parametrize("said", ["off", "INFO", "Detail", "more", ""])
+def test_the_debug_level_of_the_environment(said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCH_DISTRIBUTED_DEBUG", said)
+
+    def told(t: Any) -> str:
+        d = distributed(t)
+        before = d.get_debug_level()
+        try:
+            d.set_debug_level_from_env()
+            return str(d.get_debug_level())
+        finally:
+            d.set_debug_level(before)
+
+    same(told)
+
+
 def test_functions_are_called_alike() -> None:
     ours, theirs = distributed(retrograd), distributed(torch)
     for name in ours.__all__:
-        if name != "allow_pickled_objects" and inspect.isfunction(getattr(ours, name)):
+        bound = inspect.isbuiltin(getattr(theirs, name, None))             # from C++, without a signature
+        if name != "allow_pickled_objects" and not bound and inspect.isfunction(getattr(ours, name)):
             expected = [n for n in inspect.signature(getattr(theirs, name)).parameters if n != "_ranks"]
             assert [*inspect.signature(getattr(ours, name)).parameters] == expected, name
 
@@ -155,6 +177,26 @@ def test_modules_of_one_process() -> None:
     ours, theirs = (inspect.signature(t.nn.parallel.DistributedDataParallel.__init__) for t in (retrograd, torch))
     assert [(p.name, p.default) for p in ours.parameters.values()] == [
         (p.name, p.default) for p in theirs.parameters.values()]
+
+
+def divided(t: Any, given: Any) -> Any:
+    """How many groups `ZeroRedundancyOptimizer` has of these parameters."""
+    made = importlib.import_module(f"{t.__name__}.distributed.optim").ZeroRedundancyOptimizer(given, t.optim.SGD, lr=1)
+    return len(made.param_groups)
+
+
+PARAMETERS: list[Callable[[Any], Any]] = [
+    lambda t: [t.nn.Parameter(t.ones(2)), t.ones(2, requires_grad=True)], lambda t: t.ones(2), lambda t: 3,
+    lambda t: None, lambda t: [], lambda t: [1, 2], lambda t: "ab", lambda t: {"a": 1}, lambda t: [{"lr": 1}],
+    lambda t: [t.ones(2), t.ones(2, dtype=t.float64)], lambda t: [t.ones(2).half(), t.ones(2)],
+    lambda t: [{"params": [t.ones(2)]}, {"params": [t.ones(2).double()]}], lambda t: [t.ones(2), {"params": []}],
+    lambda t: [t.ones(2, 2).to_sparse()], lambda t: [{"params": []}], lambda t: [{"params": [t.ones(2)]}] * 1,
+]
+
+
+@pytest.mark.parametrize("number", range(len(PARAMETERS)))
+def test_parameters_to_divide(number: int) -> None:
+    same(inside(lambda t, d: divided(t, PARAMETERS[number](t))))
 
 
 def cpu(t: Any) -> Any:

@@ -9,6 +9,7 @@ from comparing.raised import COMPUTED, Message, messages, texts_of_pytorch
 # Where a later sentence is not found in PyTorch's texts, and the reason.
 ACCEPTED = {
     "autograd/backward.py": "PyTorch puts the shapes together from parts",
+    "distributed/debugging.py": "PyTorch's binding puts the message together from parts",
     "foundations/errors.py": "PyTorch's library keeps this message in parts",
     "tensors/transforms/refusals.py": "PyTorch puts the places in memory together from parts",
 }

@@ -1,6 +1,7 @@
 """Meshes, DTensors, split layers and sharded modules: their numbers, their placements and their errors."""
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 import torch
@@ -273,6 +274,15 @@ def sharded_modules() -> None:
         tell(f"two passes {reshard}", {key: seen(p.grad) for key, p in model.named_parameters()})
         state = model.state_dict()
         tell(f"state {reshard}", {key: seen(value) for key, value in state.items()})
+    for dim in (None, 1):
+        model = parallelize_module(Net(), square["tp"], {"up": ColwiseParallel(), "down": RowwiseParallel()})
+        for child in (model.up, model.down):
+            fully_shard(child, mesh=square["dp"], shard_placement_fn=lambda p, dim=dim: dim and Shard(dim % p.ndim))
+        place = square.get_local_rank("dp")
+        trained(f"split and sharded {dim}", model, X[place * 4:place * 4 + 4], adamw)
+        tell(f"norm of what is split and sharded {dim}", whole(nn.utils.clip_grad_norm_(model.up.parameters(), 0.05)))
+    tell("meshes of what is split and sharded", [str(p.device_mesh) for p in model.up.parameters()])
+    case("overlapping meshes", kind, lambda: fully_shard(distribute_module(Net(), row), mesh=row))
     case("list of modules", lambda: fully_shard(nn.ModuleList([nn.Linear(2, 2)]), mesh=row))
 
 
@@ -299,6 +309,22 @@ def made() -> None:
     case("item", lambda: round(distribute_tensor(torch.ones(4), row, [R]).sum().item(), 3))
 
 
+def writes_over_parts() -> None:
+    """A part with a history refuses writes, which the history of the whole would not know of."""
+    x = distribute_tensor(X, row, [R])
+    given = distribute_tensor(X, row, [R]).requires_grad_()
+    for name, part in (("part", lambda x: x.to_local()), ("whole", lambda x: x.full_tensor())):
+        case(f"write over a {name}", lambda part=part: (part(x).add_(1), whole(x))[1])
+        case(f"write over a {name} with a history", lambda part=part: part(given * 1).add_(1))
+        case(f"view of a {name}", lambda part=part: [part(given * 1)._is_view(), part(given * 1)._base is not None])
+    parameter = nn.Parameter(distribute_tensor(X, row, [S0]))
+    case("part of a parameter", lambda: [isinstance(parameter.to_local(), nn.Parameter),
+                                         isinstance(parameter.full_tensor(), nn.Parameter)])
+    case("written by a tensor of one process", kind, lambda: x.copy_(X))
+    case("one element", lambda: seen(x + torch.ones(1)))
+    case("copied", lambda: deepcopy(fully_shard(Net(), mesh=row)))
+
+
 def parts_of_processes() -> None:
     """`from_local`, also in a process outside of the mesh, as process 0 is."""
     last = DeviceMesh("cpu", [size - 1])
@@ -322,6 +348,16 @@ def parts_of_processes() -> None:
     for n in (3, 0):
         into = zeros(n, device_mesh=row, placements=[S0])
         case(f"out= of {n}", lambda into=into: torch.add(parts, parts, out=into).to_local())
+    for reduction in ("product", "band", "bor", "bxor", "median"):
+        case(f"parts of integers by {reduction}", lambda reduction=reduction: DTensor.from_local(
+            torch.arange(3) + rank, row, [Partial(reduction)]).full_tensor())
+        case(f"parts of floats by {reduction}", lambda reduction=reduction: DTensor.from_local(
+            torch.arange(3.) + rank, row, [Partial(reduction)]).full_tensor())
+    for value in (torch.arange(6), torch.tensor([True, False]), torch.arange(6.).view(2, 3).t()):
+        for place in (P, R, S0):
+            case(f"distributed {value.dtype} {place}", lambda value=value, place=place: (
+                lambda made: [made.stride(), made.to_local(), *seen(made)])(distribute_tensor(value, row, [place])))
+    case("norm text", lambda: str(distribute_tensor(X, row, [S0]).norm(3).placements[0]))
     case("other memory", lambda: parts.clone().set_())
     case("styles", lambda: [str(style) for style in (
         ColwiseParallel(), RowwiseParallel(output_layouts=S0), SequenceParallel(),
@@ -331,6 +367,7 @@ def parts_of_processes() -> None:
     case("a rectangle", lambda: parallelize_module(nn.Conv1d(2, 2, 1), row, RowwiseParallel()))
 
 
-for part in (meshes, moves, operators, gradients, split_layers, sharded_modules, made, parts_of_processes):
+for part in (meshes, moves, operators, gradients, split_layers, sharded_modules, made, writes_over_parts,
+             parts_of_processes):
     part()
 ended()

@@ -14,6 +14,7 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor
 from torch.distributed.tensor.experimental import implicit_replication
+from torch.distributed.tensor.placement_types import _StridedShard
 
 dist.init_process_group("gloo")
 rank, size = dist.get_rank(), dist.get_world_size()
@@ -33,6 +34,19 @@ def views_written(x: Any, y: Any) -> Any:
     z[1:].diagonal().mul_(y[0, :z.diagonal(1).shape[0]].sum())
     z[:, 2:4][1:3].copy_(y[1:3, :2])
     return z * y
+
+
+def writes_seen(x: Any, y: Any) -> Any:
+    """Views that are taken before writes over what they view, and over other views of this."""
+    z = x.sin()
+    row, flat, column = z[1], z.view(-1), z.t()[0]
+    inner = row[1:]
+    z.mul_(2).add_(y)
+    row.mul_(y[0])
+    column.neg_()
+    inner.add_(1)
+    flat[2:5].zero_()
+    return flat * flat.flip(0) + row.sum() * column.sum() + inner.sum()
 
 
 def scaled(x: Any, y: Any) -> Any:
@@ -84,7 +98,9 @@ CALLS: dict[str, Callable[..., Any]] = {
     "logsumexp": lambda x, y: x.logsumexp(1) + y.logsumexp(0).sum(),
     "einsum": lambda x, y: torch.einsum("ij,kj->ik", x, y),
     "gather": lambda x, y: x.gather(1, (y > 0).long()),
+    "rows by count": lambda x, y: F.embedding((x > 0).long(), y, scale_grad_by_freq=True),
     "views written": views_written,
+    "writes seen": writes_seen,
     "scaled": scaled,
     "integers": lambda x, y: (x * 3).long() * y,
     "truths": lambda x, y: (x - x.detach()).bool() + y,
@@ -95,6 +111,9 @@ CALLS: dict[str, Callable[..., Any]] = {
 
 def placed(mesh: Any) -> list[Any]:
     """Any placements."""
+    if mesh.ndim == 2 and draw.random() < 0.2:                       # as of a split layer that is sharded, too
+        dim = draw.choice([0, 1])
+        return [_StridedShard(dim, split_factor=mesh.size(1)), Shard(dim)]
     return [draw.choice([Replicate(), Shard(0), Shard(1), Partial()]) for _ in range(mesh.ndim)]
 
 

@@ -26,9 +26,19 @@ from retrograd.distributed.checkpoint.state_dict import (
     set_state_dict,
 )
 from retrograd.distributed.device_mesh import DeviceMesh, init_device_mesh
-from retrograd.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor, parallel, zeros
+from retrograd.distributed.tensor import (
+    DTensor,
+    Partial,
+    Replicate,
+    Shard,
+    distribute_module,
+    distribute_tensor,
+    parallel,
+    zeros,
+)
 from retrograd.distributed.tensor.experimental import implicit_replication, local_map
 from retrograd.distributed.tensor.moving import bounds
+from retrograd.distributed.tensor.placement_types import _StridedShard
 
 
 @pytest.fixture
@@ -307,6 +317,36 @@ def test_a_mesh_in_one_process(mesh: DeviceMesh) -> None:
         DeviceMesh.from_group(mesh.get_group(), "cpu", [1])
     with pytest.raises(ValueError, match="Mixed Partial reduce types are not supported"):
         distribute_tensor(torch.ones(2), init_device_mesh("cpu", (1, 1)), [Partial("sum"), Partial("max")])
+
+
+def test_a_split_layer_is_sharded_too() -> None:
+    distributed.init_process_group("gloo", store={}, rank=0, world_size=1)
+    both = init_device_mesh("cpu", (1, 1), mesh_dim_names=("data", "model"))
+    layer, other = torch.nn.Linear(2, 3), torch.nn.Linear(2, 3)
+    other.load_state_dict(layer.state_dict())
+    fsdp.fully_shard(parallel.parallelize_module(layer, both["model"], parallel.ColwiseParallel()), mesh=both["data"])
+    assert [parameter.device_mesh for parameter in layer.parameters()] == [both] * 2
+    assert layer.weight.placements == (Shard(0), Shard(0))
+    for model in (layer, other):
+        (model(torch.ones(1, 2)) ** 2).sum().backward()
+    for mine, plain in zip(layer.parameters(), other.parameters()):
+        assert mine.grad.placements == mine.placements
+        assert torch.equal(mine.grad.full_tensor(), plain.grad)
+    row = init_device_mesh("cpu", (1,), mesh_dim_names=("all",))
+    for split, sentence in ((row, "^Cannot concatenate overlapping meshes"), (both["model"], "overlapping meshes")):
+        with pytest.raises(RuntimeError, match=sentence):
+            fsdp.fully_shard(distribute_module(torch.nn.Linear(2, 2), split), mesh=row)
+    with pytest.raises(TypeError, match="^Invariant encountered: value was None when it should not be$"):
+        DeviceMesh._concatenate([init_device_mesh("cpu", (1,))])
+    distributed.destroy_process_group()
+
+
+def test_a_cut_of_parts() -> None:
+    cut = _StridedShard(0, split_factor=2)
+    assert (repr(cut), str(cut)) == ("_StridedShard(dim=0, sf=2)", "_S(0, 2)")
+    assert not cut.is_shard()
+    assert cut != Shard(0)
+    assert through_a_file(cut) == pickle.loads(pickle.dumps(cut)) == cut
 
 
 def test_names_that_are_not_built_say_so(mesh: DeviceMesh) -> None:

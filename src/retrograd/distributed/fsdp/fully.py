@@ -8,14 +8,16 @@ averaged, and each process gets its part of the average.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any
+from typing import Any, NoReturn
 
 from ...autograd.grad_mode import no_grad
 from ...autograd.saved_tensors import saved_tensors_hooks
+from ...foundations.errors import noted
 from ...kernels.layout import owner_of, steps
 from ...nn.modules.module import Module
 from ...nn.parameter import Parameter
@@ -25,7 +27,7 @@ from ..device_mesh import DeviceMesh, init_device_mesh
 from ..groups import get_world_size, is_initialized
 from ..tensor.dtensor import DTensor
 from ..tensor.making import distribute_tensor
-from ..tensor.placement_types import Partial, Placement, Replicate, Shard
+from ..tensor.placement_types import Partial, Replicate, Shard, _StridedShard
 
 
 @dataclass(frozen=True)
@@ -60,24 +62,34 @@ class UnshardHandle:
 class _Group:
     """The parameters that `fully_shard` cut in one call: their modules and names."""
 
-    def __init__(self, owners: dict[Any, list[tuple[Module, str]]], mesh: DeviceMesh, policy: MixedPrecisionPolicy,
-                 reshard: bool) -> None:
-        self.owners, self.mesh, self.policy, self.reshard = owners, mesh, policy, reshard
+    def __init__(self, mesh: DeviceMesh, policy: MixedPrecisionPolicy, reshard: bool) -> None:
+        self.mesh, self.policy, self.reshard = mesh, policy, reshard
+        self.owners: dict[Any, list[tuple[Module, str]]] = {}
+        self.split: dict[Any, DeviceMesh] = {}             # of the parameters of layers that were split before
         self.whole: dict[Any, Any] = {}
         self.depth = 0
 
     def gather(self) -> None:
         """Give the modules the whole parameters."""
         if not self.whole:
-            average = (Partial("avg"),) * self.mesh.ndim
             for parameter, places in self.owners.items():
-                full = parameter.full_tensor(grad_placements=average)
+                full = self._gathered(parameter)
                 if self.policy.param_dtype is not None:
                     full = full.to(self.policy.param_dtype)
                 self.whole[parameter] = full
                 for module, name in places:
                     module._parameters.pop(name)
                     module.__dict__[name] = full
+
+    def _gathered(self, parameter: Any) -> Any:
+        """The whole of a parameter. Of a layer that was split before, it is the whole part, as a DTensor."""
+        dims = self.mesh.ndim
+        average, inner = (Partial("avg"),) * dims, parameter.placements[dims:]
+        if not inner:
+            return parameter.full_tensor(grad_placements=average)
+        moved = parameter.redistribute(placements=(*(Replicate(),) * dims, *inner))
+        return DTensor.from_local(moved.to_local(grad_placements=(*average, *inner)), self.split[parameter], inner,
+                                  shape=parameter.shape, stride=parameter.stride())
 
     def scatter(self) -> None:
         """Give the modules their DTensors again."""
@@ -105,10 +117,13 @@ class _Group:
                 self.scatter()
 
     def _pack(self, saved: Any, owners: dict[int, Any]) -> Any:
-        """In the place of a view of a whole parameter: which parameter it is, and its geometry."""
+        """In the place of a view of a whole parameter: which parameter it is, and its geometry.
+
+        A DTensor stays as it is: it has the part of a split layer.
+        """
         array = saved._array
         parameter = owners.get(id(owner_of(array)))
-        if parameter is None:
+        if parameter is None or isinstance(saved, DTensor):
             return saved
         return parameter, array.shape, steps(array), saved.storage_offset()
 
@@ -142,6 +157,12 @@ class FSDPModule:
         for group in self._groups(recurse):
             group.reshard = reshard_after_forward
 
+    def __deepcopy__(self, memo: Any) -> NoReturn:
+        raise noted(
+            AssertionError("FSDP does not support deepcopy. Please use state dict for serialization."),
+            because="the copy would compute with the parameters of the module",
+            instead="copy the module before fully_shard, and load the state")
+
     def _groups(self, recurse: bool) -> list[_Group]:
         modules = self.modules() if recurse else [self]  # type: ignore[attr-defined]
         return [module._sharded for module in modules if isinstance(module, FSDPModule)]
@@ -163,9 +184,10 @@ def fully_shard(module: Any, *, mesh: DeviceMesh | None = None, reshard_after_fo
                 ignored_params: set[Any] | None = None) -> Any:
     """Cut the parameters of a module over the processes of a mesh, by default over all. Returns the module.
 
-    Parameters that are DTensors already belong to a module inside, to which `fully_shard` was applied first. Of a mesh
-    with two dims, the processes along the first have the same parts. `shard_placement_fn(parameter)` says along which
-    dim to cut, by default the first. An optimizer is made afterwards, with the new parameters.
+    Parameters of a module inside to which `fully_shard` was applied first stay as they are. The parts of a layer that
+    `parallelize_module` has split are cut again: both meshes are then dims of one mesh. Of a mesh with two dims, the
+    processes along the first have the same parts. `shard_placement_fn(parameter)` says along which dim to cut, by
+    default the first. An optimizer is made afterwards, with the new parameters.
 
     Raises ValueError for a list or dict of modules, which has no forward pass, and NotImplementedError for a dtype to
     average gradients in.
@@ -184,9 +206,8 @@ def fully_shard(module: Any, *, mesh: DeviceMesh | None = None, reshard_after_fo
     found = mesh or _usual_mesh()
     if found.ndim not in (1, 2):
         raise ValueError(f"fully_shard expects a 1D or 2D DeviceMesh but got {found}")
-    placements = (Shard(0),) if found.ndim == 1 else (Replicate(), Shard(0))
-    owners = _distributed(modules, found, placements, shard_placement_fn, ignored_params or set())
-    group = _Group(owners, found, policy, bool(reshard_after_forward is None or reshard_after_forward))
+    group = _Group(found, policy, bool(reshard_after_forward is None or reshard_after_forward))
+    _distribute(modules, group, shard_placement_fn, ignored_params or set())
     for each in modules:
         each.__class__ = type(f"FSDP{type(each).__name__}", (FSDPModule, type(each)), {})
         each._sharded = group
@@ -201,24 +222,40 @@ def _usual_mesh() -> DeviceMesh:
     return init_device_mesh("cpu", (get_world_size(),))
 
 
-def _distributed(modules: Sequence[Module], mesh: DeviceMesh, placements: tuple[Placement, ...],
-                 place: Callable[[Any], Shard | None] | None, ignored: set[Any]) -> dict[Any, list[tuple[Module, str]]]:
-    """Make DTensors of the parameters of modules. Returns where each is used. Parameters may be shared."""
+def _distribute(modules: Sequence[Module], group: _Group, place: Callable[[Any], Shard | None] | None,
+                ignored: set[Any]) -> None:
+    """Cut the parameters of modules, and tell the group where each is used. Parameters may be shared."""
     made: dict[int, Any] = {}
-    owners: dict[Any, list[tuple[Module, str]]] = {}
-    for owner in dict.fromkeys([inner for module in modules for inner in module.modules()]):
+    inside = dict.fromkeys([inner for module in modules for inner in module.modules()])
+    cut_before = {id(parameter) for inner in inside if isinstance(inner, FSDPModule)
+                  for parameter in inner._sharded.owners}
+    for owner in inside:
         for name, parameter in [*owner._parameters.items()]:
-            if parameter is None or isinstance(parameter, DTensor) or parameter in ignored:
+            if parameter is None or id(parameter) in cut_before or parameter in ignored:
                 continue
             if id(parameter) not in made:
-                cut = place and place(parameter)
-                _check_parameter(name, parameter, cut)
-                lie = placements if cut is None else (*placements[:-1], cut)
-                made[id(parameter)] = Parameter(distribute_tensor(parameter.detach(), mesh, lie, src_data_rank=None),
-                                                parameter.requires_grad)
+                chosen = place and place(parameter)
+                _check_parameter(name, parameter, chosen)
+                dim = 0 if chosen is None else chosen.dim % parameter.ndim
+                made[id(parameter)] = cut = Parameter(_cut(parameter, group.mesh, dim), parameter.requires_grad)
+                cut_before.add(id(cut))
+                if isinstance(parameter, DTensor):
+                    group.split[cut] = parameter.device_mesh
             owner._parameters[name] = made[id(parameter)]
-            owners.setdefault(made[id(parameter)], []).append((owner, name))
-    return owners
+            group.owners.setdefault(made[id(parameter)], []).append((owner, name))
+
+
+def _cut(parameter: Any, mesh: DeviceMesh, dim: int) -> DTensor:
+    """A parameter, or the part of it that this process has of a split layer, cut along the last dim of a mesh."""
+    outer = (Replicate(),) * (mesh.ndim - 1)
+    if not isinstance(parameter, DTensor):
+        return distribute_tensor(parameter.detach(), mesh, (*outer, Shard(dim)), src_data_rank=None)
+    inner = parameter.placements
+    count = math.prod([parameter.device_mesh.size(i) for i, each in enumerate(inner) if each.is_shard(dim)])
+    both = DeviceMesh._concatenate([mesh, parameter.device_mesh])
+    part = DTensor.from_local(parameter.detach().to_local(), both, (*outer, Replicate(), *inner),
+                              shape=parameter.shape, stride=parameter.stride())
+    return part.redistribute(placements=(*outer, _StridedShard(dim, count) if count > 1 else Shard(dim), *inner))
 
 
 def _check_parameter(name: str, parameter: Any, cut: Any) -> None:

@@ -7,6 +7,7 @@ A `DistributedArray` shows the shape, the dtype and the strides of the whole. Th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
@@ -18,7 +19,7 @@ from ...kernels.layout import owner_of, steps
 from ...kernels.meta import MetaArray, without_memory
 from ..device_mesh import DeviceMesh
 from .moving import moved
-from .placement_types import Partial, Placement, Replicate, Shard
+from .placement_types import Cut, Partial, Placement, Replicate
 
 
 class Origin(NamedTuple):
@@ -34,21 +35,26 @@ class DistributedArray(Geometry):
     """The part `local` of an array whose parts lie on the processes of `mesh`, one placement for each of its dims.
 
     `whole` is the geometry of the whole array. A view has an `origin` if its part is no part of what it views, since
-    other processes have that: what is written over the view is then written over what it views, too.
+    other processes have that. What is written over such a view is written over what it views, too, and counts as a
+    write there. After a write over what it views, the view is taken again: `renewed` is the number of the last write
+    that the part knows of.
     """
 
-    __slots__ = ("__weakref__", "local", "mesh", "origin", "placements", "whole")
+    __slots__ = ("__weakref__", "local", "mesh", "origin", "placements", "renewed", "whole")
     __array_ufunc__ = None
     in_rows = False                                      # so that each tensor over such an array gets its class
     # The class of a tensor over such an array, given its class over another array. The tensors fill it in.
     face: ClassVar[Callable[[type[Any]], type[Any]]]
+    # Takes a view again after a write over what it views. The calls fill it in.
+    renew: ClassVar[Callable[[DistributedArray], None]]
 
     def __init__(self, local: Array, mesh: DeviceMesh, placements: Sequence[Placement], whole: MetaArray) -> None:
         self.local, self.mesh, self.placements, self.whole = local, mesh, tuple(placements), whole
         self.origin: Origin | None = None
+        self.renewed = 0
 
     like = property(lambda self: self.whole.like)
-    base = property(lambda self: owner_of(self.local))
+    base = property(lambda self: owner_of(self.local if self.origin is None else self.origin.viewed))
     offset = property(lambda self: self.whole.offset)
     nbytes = property(lambda self: self.local.nbytes)
 
@@ -71,6 +77,7 @@ class DistributedArray(Geometry):
 
     def to(self, placements: Sequence[Placement]) -> DistributedArray:
         """The array in other placements: itself if it is there."""
+        DistributedArray.renew(self)
         placements = tuple(placements)
         if placements == self.placements:
             return self
@@ -86,7 +93,7 @@ class DistributedArray(Geometry):
         old, new = np.ravel(self.full()), np.zeros(tuple(shape), self.dtype)
         count = min(old.size, new.size)
         new.reshape(-1)[:count] = old[:count]
-        places = tuple([each if isinstance(each, Shard) and each.dim < new.ndim else Replicate()
+        places = tuple([each if isinstance(each, Cut) and each.dim < new.ndim else Replicate()
                         for each in self.placements])
         local = moved(new, new.shape, self.mesh, (Replicate(),) * self.mesh.ndim, places)
         return distributed(local, self.mesh, places, new.shape)
@@ -112,7 +119,7 @@ def whole_strides(part: Array, mesh: DeviceMesh, placements: Sequence[Placement]
     """The strides of the whole, in elements, if all processes have a part that lies as this one does."""
     found = [*steps(part)]
     for i, placement in enumerate(placements):
-        if isinstance(placement, Shard):
+        if isinstance(placement, Cut):
             inner = found[placement.dim]
             found = [step * mesh.size(i) if dim != placement.dim and step >= inner else step
                      for dim, step in enumerate(found)]
@@ -123,7 +130,7 @@ def whole_shape(shape: Sequence[int], mesh: DeviceMesh, placements: Sequence[Pla
     """The shape of the whole, if all processes have a part of this shape."""
     found = [*shape]
     for i, placement in enumerate(placements):
-        if isinstance(placement, Shard):
+        if isinstance(placement, Cut):
             found[placement.dim] *= mesh.size(i)
     return tuple(found)
 
@@ -143,7 +150,7 @@ def checked_placements(mesh: DeviceMesh, placements: Sequence[Any] | None, rank:
         if not isinstance(each, Placement):
             raise RuntimeError(f"Trying to distribute tensor with unsupported placements {each} on device mesh "
                                f"dimension {i}!")
-        if isinstance(each, Shard) and not -rank <= each.dim < rank:
+        if isinstance(each, Cut) and not -rank <= each.dim < rank:
             raise noted(
                 IndexError(f"Dimension out of range (expected to be in range of [{-max(rank, 1)}, {max(rank, 1) - 1}], "
                            f"but got {each.dim})"),
@@ -152,4 +159,5 @@ def checked_placements(mesh: DeviceMesh, placements: Sequence[Any] | None, rank:
     if len(reductions) > 1 and reductions != {"sum", "avg"}:
         raise ValueError("Mixed Partial reduce types are not supported in the same placement list. Found reduce ops: "
                          f"{reductions}. Please ensure all Partial placements use the same reduce operation.")
-    return tuple([Shard(each.dim + rank) if isinstance(each, Shard) and each.dim < 0 else each for each in placements])
+    return tuple([replace(each, dim=each.dim + rank) if isinstance(each, Cut) and each.dim < 0 else each
+                  for each in placements])

@@ -6,7 +6,8 @@ without a rule get whole arrays in all processes, so every operator is right, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,8 +15,9 @@ import numpy as np
 
 from ...foundations.dtypes import FLOATING, Array, category
 from ...foundations.errors import noted
+from ...graph.versions import next_number, written_since
 from ...kernels.kinds import found_in, replaced
-from ...kernels.layout import row_major
+from ...kernels.layout import row_major, steps
 from ...kernels.meta import elementwise, without_memory
 from ...ops.basic import clone, copy, look
 from ...ops.creation import drawn, drawn_beside, fresh, new_full, random_channels, random_from, random_like
@@ -28,7 +30,7 @@ from .arrays import DistributedArray, Origin, distributed
 from .cases import AVG, SUM, Asked, Case, whole
 from .elements import pointwise
 from .moving import local_bounds
-from .placement_types import Partial, Placement, Replicate, Shard
+from .placement_types import Cut, Partial, Placement, Replicate, _StridedShard
 from .rules import RULES
 from .viewing import RESHAPING, SHAPE_AT, reshaped
 
@@ -42,6 +44,8 @@ def carry_out(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: b
     arrays = found_in(args, DistributedArray)
     if not arrays:
         return call(*args)
+    for each in arrays:
+        _renew(each)
     mesh = arrays[0].mesh
     if any([x.mesh is not mesh and x.mesh != mesh for x in arrays]):
         raise noted(
@@ -59,6 +63,18 @@ def carry_out(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: b
     if op in _RANDOM or op.kernel in (drawn, drawn_beside):
         return _drawn(call, args)
     return _computed(op, call, args, mesh)
+
+
+def _renew(view: DistributedArray) -> None:
+    """Take a view again that has memory of its own, if what it views was written over since."""
+    origin = view.origin
+    if origin is None:
+        return
+    _renew(origin.viewed)
+    if written_since(view, view.renewed):
+        found = _computed(origin.op, origin.op.compute, (origin.viewed, *origin.options), view.mesh)
+        np.copyto(view.local, (found if origin.place is None else found[origin.place]).to(view.placements).local)
+        view.renewed = next_number()
 
 
 # What makes arrays
@@ -113,10 +129,22 @@ def _chosen(rule: Callable[[Asked], Any] | None, operands: Sequence[Any], args: 
         now = [x.placements[i] if type(x) is DistributedArray else _WHOLE for x in operands]
         asked = Asked(shapes, now, args, lambda n: n % mesh.size() == 0)
         cases = [Case((_WHOLE,) * len(operands), whole(*(_WHOLE,) * outputs)), *(rule(asked) if rule else ())]
+        cases += [*_cut_last(cases, now)]
         costs = [sum([_cost(at, to, x.size * x.itemsize, mesh.size(i)) for x, at, to in zip(operands, now, case.ins)])
                  for case in cases]
         found.append(cases[costs.index(min(costs))])
     return found
+
+
+def _cut_last(cases: Sequence[Case], now: Sequence[Placement]) -> Iterator[Case]:
+    """The cases with cuts that come after all others, if an operand has such a cut: parts of parts compute alike."""
+    def last(placement: Placement, count: int) -> Placement:
+        return _StridedShard(placement.dim, count) if isinstance(placement, Cut) else placement
+
+    for count in {each.split_factor for each in now if isinstance(each, _StridedShard)}:
+        for case in cases:
+            yield Case(tuple([last(each, count) for each in case.ins]),
+                       tuple([(last(each, count), n) for each, n in case.outs]))
 
 
 def _rule_of(op: Any) -> Callable[[Asked], Any] | None:
@@ -201,15 +229,20 @@ def _joined(op: Op, args: tuple[Any, ...], results: Any, mesh: DeviceMesh,
     """The results of this process as parts of distributed arrays. Those of a view may have memory apart from it."""
     if type(results) is not tuple:
         found = _whole_of(op, args, results, mesh, places[0], None)
-        found.origin = Origin(args[0], op, args[1:], None) if apart else None
+        if apart:
+            _note_origin(found, Origin(args[0], op, args[1:], None))
         return found
     if len(places) < len(results):                         # as many outputs as the call decides
         places = [places[0]] * len(results)
     views = _inferred(op, args) if op.view else (None,) * len(results)
     several = tuple([_whole_of(op, args, each, mesh, lie, view) for each, lie, view in zip(results, places, views)])
     for place, each in enumerate(several if apart else ()):
-        each.origin = Origin(args[0], op, args[1:], place)
+        _note_origin(each, Origin(args[0], op, args[1:], place))
     return several
+
+
+def _note_origin(view: DistributedArray, origin: Origin) -> None:
+    view.origin, view.renewed = origin, next_number()
 
 
 def _inferred(op: Op, args: tuple[Any, ...]) -> Any:
@@ -228,9 +261,10 @@ def _whole_of(op: Op, args: tuple[Any, ...], result: Array, mesh: DeviceMesh,
             [x.whole if type(x) is DistributedArray else x for x in _operands(args)], result.dtype))
     shape = [*result.shape]
     for placement, n in lie:
-        if isinstance(placement, Shard):
+        if isinstance(placement, Cut):
             shape[placement.dim] = n
-    order = args[1] if op in (clone, copy) and isinstance(args[1], tuple) else None
+    cut = any([isinstance(each, Cut) for each in placements])
+    order = args[1] if op in (clone, copy) and isinstance(args[1], tuple) else None if cut else steps(result)
     return DistributedArray(result, mesh, placements, without_memory(tuple(shape), result.dtype, order))
 
 
@@ -327,7 +361,8 @@ def _beside(x: Any, target: DistributedArray, places: Sequence[Placement]) -> Ar
     shift = len(target.shape) - len(x.shape)
     placements = [
         each if isinstance(each, Partial) else
-        Shard(each.dim - shift) if isinstance(each, Shard) and each.dim >= shift and x.shape[each.dim - shift] != 1
+        replace(each, dim=each.dim - shift)
+        if isinstance(each, Cut) and each.dim >= shift and x.shape[each.dim - shift] != 1
         else _WHOLE for each in places]
     return _part(x, target.mesh, placements)
 
@@ -338,3 +373,6 @@ def _write_whole(call: Callable[..., Any], args: tuple[Any, ...]) -> None:
     copied = row_major(target.full()) if target.full() is not target.local else target.local.copy()
     call(*[copied if x is target else replaced(x, DistributedArray, lambda each: each.full()) for x in args])
     _keep_part(target, copied)
+
+
+DistributedArray.renew = staticmethod(_renew)

@@ -11,26 +11,24 @@ from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple, NoReturn
 
-import numpy as np
-
 from ...foundations.dtypes import dtype as torch_dtype
-from ...foundations.errors import noted
+from ...foundations.errors import noted, warn
 from ...foundations.modes import local as state, standing
-from ...graph.crossings import Crossing, lasting
 from ...kernels.layout import steps
 from ...nn.parameter import Parameter
 from ...tensors.arguments.size import Size, size_of
 from ...tensors.face.data import incompatible
 from ...tensors.face.other_arrays import OtherArrayMethods
 from ...tensors.recording.overriding import tensors_in
-from ...tensors.state.base import TensorBase, edge_of, meta_of, plain, with_edge
+from ...tensors.state.base import TensorBase, meta_of, plain
 from ...tensors.state.dispatch import DISPATCH, UNHANDLED
 from ...tensors.tensor import Tensor
 from .. import collectives, objects
 from ..device_mesh import DeviceMesh
-from .arrays import DistributedArray, checked_placements, distributed, shown, whole_shape, whole_strides
+from .arrays import DistributedArray, checked_placements, shown
+from .borders import from_part, over, part_of, redistributed
 from .calls import carry_out
-from .placement_types import Partial, Placement, Replicate, Shard
+from .placement_types import Cut, Partial, Placement, Replicate, Shard
 
 _AS_TENSOR_FIRST = "x.full_tensor() for the whole, or x.to_local() for the part of this process"
 
@@ -69,7 +67,7 @@ class DTensor(OtherArrayMethods, Tensor):
 
     def __new__(cls, local_tensor: Any, spec: DTensorSpec, *, requires_grad: bool = False) -> Any:
         shape, stride = (spec.tensor_meta.shape, spec.tensor_meta.stride) if spec.tensor_meta else (None, None)
-        made = _over(local_tensor._array, spec.mesh, spec.placements, shape, stride, None)
+        made = over(local_tensor._array, spec.mesh, spec.placements, shape, stride, None)
         meta_of(made).leaf = requires_grad
         return made
 
@@ -134,15 +132,18 @@ class DTensor(OtherArrayMethods, Tensor):
                     local_tensor = local_tensor.contiguous()
                     collectives.broadcast(local_tensor.detach(), group_src=0, group=mesh.get_group(i))
         given = None if grad_placements is None else checked_placements(mesh, grad_placements, local_tensor.ndim)
-        found: DTensor = _from_local(local_tensor, mesh, places, shape, stride, given)
+        found: DTensor = from_part(local_tensor, mesh, places, shape, stride, given)
         return found
 
     def to_local(self, *, grad_placements: Sequence[Placement] | None = None) -> Tensor:
         """The part of this process, over the same memory. Gradients flow to the whole.
 
+        The part of a Parameter counts as a Parameter. A part with a history allows no writes.
         `grad_placements` says how the gradients of the parts lie, if not as the parts do.
         """
-        found: Tensor = _to_local(self, grad_placements)
+        found: Tensor = part_of(self, grad_placements)
+        if isinstance(self, Parameter):
+            found._is_param = True  # type: ignore[attr-defined]
         return found
 
     def redistribute(self, device_mesh: DeviceMesh | None = None, placements: Sequence[Placement] | None = None, *,
@@ -160,13 +161,13 @@ class DTensor(OtherArrayMethods, Tensor):
             if isinstance(wanted, Partial) and now != wanted:
                 raise RuntimeError(f"Can not redistribute from {now} to {wanted}, redistributing to Partial is for "
                                    "internal use only!")
-        found: DTensor = _redistributed(self, places, forward_dtype, backward_dtype)
+        found: DTensor = redistributed(self, places, forward_dtype, backward_dtype)
         return found
 
     def full_tensor(self, *, grad_placements: Sequence[Placement] | None = None) -> Tensor:
         """The whole tensor, which each process of the mesh gets."""
-        whole = _redistributed(self, (Replicate(),) * self.device_mesh.ndim)
-        found: Tensor = _to_local(whole, grad_placements)
+        whole = redistributed(self, (Replicate(),) * self.device_mesh.ndim)
+        found: Tensor = part_of(whole, grad_placements)
         return found
 
     # What it has as every tensor has it
@@ -174,6 +175,9 @@ class DTensor(OtherArrayMethods, Tensor):
     def numpy(self, *, force: bool = False) -> NoReturn:
         """Raises RuntimeError: a DTensor is no array of this process."""
         raise noted(RuntimeError(".numpy() is not supported for tensor subclasses."), instead=_AS_TENSOR_FIRST)
+
+    def __array__(self, *args: Any, **options: Any) -> NoReturn:
+        self.numpy()
 
     def tolist(self) -> NoReturn:
         """Raises RuntimeError: a DTensor is no list of this process."""
@@ -225,7 +229,7 @@ class DTensor(OtherArrayMethods, Tensor):
 def rebuilt(local: Any, mesh: DeviceMesh, placements: tuple[Placement, ...], shape: list[int], stride: list[int],
             requires_grad: bool, parameter: bool) -> Any:
     """A DTensor from its pickle, which has the part of the process that made the pickle, and no history."""
-    found = _over(local._array, mesh, placements, tuple(shape), tuple(stride), None)
+    found = over(local._array, mesh, placements, tuple(shape), tuple(stride), None)
     if parameter:
         return Parameter(found, requires_grad)
     meta_of(found).leaf = requires_grad
@@ -245,9 +249,9 @@ def _face(kind: type[Any]) -> type[Any]:
 def _check_dims(placements: Sequence[Placement] | None, rank: int) -> None:
     """Raise RuntimeError for a dim that a part with so many dims has not."""
     for i, each in enumerate(placements or ()):
-        if isinstance(each, Shard) and each.dim >= rank:
+        if isinstance(each, Cut) and each.dim >= rank:
             raise RuntimeError(f"Sharding dim {each.dim} greater than tensor ndim {rank} for placement number {i}")
-        if isinstance(each, Shard) and each.dim < -rank:
+        if isinstance(each, Cut) and each.dim < -rank:
             raise RuntimeError("Shard placements should have negative dims normalized in the user-facing APIs: "
                                f"{Shard(each.dim + rank)}")
 
@@ -262,95 +266,6 @@ def _check_alike(part: Tensor, mesh: DeviceMesh, geometry: bool) -> None:
         own = own if alike else []                       # so that the groups of other dims hear of it
     if not own:
         raise ValueError("Inconsistent tensor metadata (including shape and stride) across ranks.")
-
-
-# The borders between DTensors and tensors of one process, and moves. PyTorch's nodes have these names.
-
-def _over(array: Any, mesh: DeviceMesh, placements: Sequence[Placement], shape: Any, stride: Any, edge: Any) -> Any:
-    found = whole_shape(array.shape, mesh, placements) if shape is None else shape
-    return with_edge(distributed(array, mesh, placements, found, stride), edge)  # type: ignore[arg-type]
-
-
-def _recorded(kind: type[_Border], x: Any, shape: tuple[int, ...], *facts: Any) -> Any:
-    """The node of a border behind a tensor; None if nothing is recorded."""
-    edge = edge_of(x) if state.thread.grad else None
-    if edge is None:
-        return None
-    node = kind(None, (edge,), shape, x._array.dtype)
-    node.facts = facts
-    return node
-
-
-class _Border(Crossing):
-    """A border. `facts` are what its backward pass needs."""
-
-    __slots__ = ("facts",)
-    facts: tuple[Any, ...]
-
-
-class _FromTorchTensorBackward(_Border):
-    """From the part of this process to a DTensor."""
-
-    __slots__ = ()
-
-    def apply(self, cotangents: list[Any], walk: Any) -> Any:
-        return (_to_local(_redistributed(cotangents[0], self.facts[0]), None),)
-
-
-class _ToTorchTensorBackward(_Border):
-    """From a DTensor to the part of this process. The pass meets DTensors from here on."""
-
-    __slots__ = ()
-
-    def apply(self, cotangents: list[Any], walk: Any) -> Any:
-        state.thread.transform = carry_out                 # the end of the pass restores the former transform
-        mesh, placements, shape = self.facts
-        if mesh.get_coordinate() is None:                  # the part that was shown was empty
-            cotangents = [plain(np.zeros(shape, cotangents[0]._array.dtype))]
-        return (_from_local(cotangents[0], mesh, placements, shape, None, None),)
-
-
-class RedistributeBackward(_Border):
-    """From some placements to others, and perhaps from one dtype to another."""
-
-    __slots__ = ()
-
-    def apply(self, cotangents: list[Any], walk: Any) -> Any:
-        placements, moves_in, given = self.facts
-        return (_redistributed(cotangents[0].to(moves_in or given), placements).to(given),)
-
-
-def _of_gradient(placements: Sequence[Placement]) -> tuple[Placement, ...]:
-    """How the gradient of a tensor lies: as the tensor, and whole for parts of a sum."""
-    return tuple([Replicate() if isinstance(each, Partial) else each for each in placements])
-
-
-def _from_local(x: Any, mesh: DeviceMesh, placements: tuple[Placement, ...], shape: Any, stride: Any,
-                grad_placements: Sequence[Placement] | None) -> Any:
-    found = whole_shape(x._array.shape, mesh, placements) if shape is None else tuple(shape)
-    node = _recorded(_FromTorchTensorBackward, x, found, tuple(grad_placements or _of_gradient(placements)))
-    lain = whole_strides(x._array, mesh, placements) if shape is None else stride
-    return _over(x._array, mesh, placements, found, lain, node)
-
-
-def _to_local(x: Any, grad_placements: Sequence[Placement] | None) -> Any:
-    array = x._array
-    lie = (_of_gradient(array.placements) if grad_placements is None else
-           checked_placements(array.mesh, grad_placements, array.ndim))
-    part = shown(array)
-    node = _recorded(_ToTorchTensorBackward, x, part.shape, array.mesh, tuple(lie), array.shape)
-    return with_edge(part, node)
-
-
-def _redistributed(x: Any, placements: tuple[Placement, ...], forward: Any = None, backward: Any = None) -> Any:
-    """A tensor in other placements, and in the dtype `forward`. Its gradient moves back in the dtype `backward`."""
-    given = x._array
-    array = given if forward is None else x.detach().to(forward)._array
-    node = _recorded(RedistributeBackward, x, given.shape, _of_gradient(given.placements), backward,
-                     torch_dtype.of[given.dtype])
-    if node is not None:
-        node.dtype = array.dtype
-    return with_edge(array.to(placements), node)
 
 
 # Calls of public functions
@@ -372,7 +287,7 @@ class Implicit:
 
 
 # Functions that take DTensors and tensors of one process together.
-_MIXED = frozenset(("backward", "grad", "__set__", "copy_", "is_set_to", "swap_tensors", "is_same_size"))
+_MIXED = frozenset(("backward", "grad", "__set__", "is_set_to", "swap_tensors", "is_same_size"))
 
 
 def dispatch(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -391,10 +306,13 @@ def dispatch(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) ->
             RuntimeError(f"aten.{name} got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor "
                          "before calling distributed operators!"),
             instead="distribute_tensor, or torch.distributed.tensor.experimental.implicit_replication()")
+    if name not in _MIXED and any([not isinstance(x, DTensor) and x._array.shape == (1,) for x in given]):
+        warn("Found a non-scalar tensor with numel=1 and ndim!=0, we are implicitly creating a replicated DTensor for "
+             "it. However, please consider changing it to a scalar tensor or explicitly create a DTensor under "
+             "distributed environment.", UserWarning)
     with standing(carry_out):
         return faced(function(*args, **kwargs))
 
 
 DistributedArray.face = staticmethod(partial(_face))
 DISPATCH.add_fallback(dispatch)
-lasting.add(carry_out)

@@ -66,10 +66,11 @@ def _embedded(asked: Asked) -> Iterator[Case]:
 
 @RULES.of(embedding_backward)
 def _embedded_backward(asked: Asked) -> Iterator[Case]:
-    """Columns of the gradient, or sums over parts of the indices."""
+    """Columns of the gradient, or sums over parts of the indices, unless all indices count for what a row gets."""
     g, index = asked.shapes
+    by_count = asked.args[-1]
     yield Case((Shard(len(g) - 1), R), cut(1, g[-1]))
-    for dim in range(len(index)):
+    for dim in range(0 if by_count else len(index)):
         yield Case((Shard(dim), Shard(dim)), whole(SUM))
 
 

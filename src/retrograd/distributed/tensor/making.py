@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import FLOATING, category, default_floating
+from ...kernels.layout import steps
 from ...nn.modules.module import Module
 from ...nn.parameter import Parameter
 from ...tensors.face.subclassing import leaf_of
@@ -25,7 +27,7 @@ from ..device_mesh import DeviceMesh
 from .arrays import checked_placements, distributed
 from .dtensor import DTensor
 from .moving import local_bounds, moved
-from .placement_types import Placement, Replicate
+from .placement_types import Partial, Placement, Replicate
 
 __all__ = ["distribute_module", "distribute_tensor", "empty", "full", "ones", "rand", "randn", "zeros"]
 
@@ -45,10 +47,12 @@ def distribute_tensor(tensor: Tensor, device_mesh: DeviceMesh | None = None,
     if isinstance(tensor, DTensor):
         return _checked_again(tensor, mesh, places, placements)
     array = np.array(tensor._array, order="C")
+    if Partial() in places and category(array.dtype) < FLOATING:
+        array = array.astype(default_floating())         # summands of integers are fractions
     for i in range(mesh.ndim if src_data_rank is not None and mesh.get_coordinate() is not None else 0):
         collectives.broadcast(plain(array), group_src=src_data_rank, group=mesh.get_group(i))
     local = moved(array, array.shape, mesh, (Replicate(),) * mesh.ndim, places)
-    whole = distributed(local, mesh, places, array.shape)
+    whole = distributed(local, mesh, places, array.shape, steps(tensor._array))
     return leaf_of(Tensor, whole, tensor.requires_grad)  # type: ignore[no-any-return]
 
 

@@ -15,7 +15,7 @@ from ...foundations.modes import local as state
 from ...tensors.state.base import plain
 from .. import collectives, exchanges
 from ..device_mesh import DeviceMesh
-from .placement_types import REDUCTIONS, Partial, Placement, Replicate, Shard
+from .placement_types import Cut, Partial, Placement, Replicate, _StridedShard
 
 
 def bounds(n: int, count: int, place: int) -> tuple[int, int]:
@@ -24,12 +24,23 @@ def bounds(n: int, count: int, place: int) -> tuple[int, int]:
     return min(n, place * length), min(n, (place + 1) * length)
 
 
+def _turn(i: int, placement: Placement) -> tuple[bool, int]:
+    """When the tensor is cut along a dim of the mesh: dim by dim, and parts of parts are cut last."""
+    return isinstance(placement, _StridedShard), i
+
+
+def _order(placements: Sequence[Placement]) -> list[int]:
+    """The dims of the mesh, in the order in which the tensor is cut along them."""
+    return sorted(range(len(placements)), key=lambda i: _turn(i, placements[i]))
+
+
 def local_bounds(shape: Sequence[int], mesh: DeviceMesh, placements: Sequence[Placement]) -> list[tuple[int, int]]:
     """For each dim of the whole, where the part of this process begins and ends."""
     found = [(0, n) for n in shape]
     coordinate = mesh.get_coordinate()
-    for i, placement in enumerate(placements):
-        if isinstance(placement, Shard):
+    for i in _order(placements):
+        placement = placements[i]
+        if isinstance(placement, Cut):
             if coordinate is None:
                 return [(0, 0) for _ in shape]
             first, last = found[placement.dim]
@@ -57,22 +68,24 @@ def _at_once(part: Array, shape: Sequence[int], mesh: DeviceMesh, now: Sequence[
     changed = [i for i, (old, new) in enumerate(zip(now, wanted)) if old != new]
     i = changed[0]
     old, new = now[i], wanted[i]
-    nested = [each.dim for j, each in enumerate(now) if j != i and isinstance(each, Shard)]
-    if len(changed) == 1 and isinstance(new, Shard) and new.dim not in nested:
-        if isinstance(old, Partial):
+    others = [(j, each) for j, each in enumerate(now) if j != i and isinstance(each, Cut)]
+    if len(changed) == 1 and isinstance(new, Cut):
+        nested = {each.dim for _, each in others}
+        last = all([each.dim != new.dim or _turn(j, each) < _turn(i, new) for j, each in others])
+        if isinstance(old, Partial) and last:
             return _reduce_scatter(part, mesh, i, new.dim, old)
-        if isinstance(old, Shard) and old.dim not in nested:
+        if isinstance(old, Cut) and not nested & {old.dim, new.dim} and old.dim != new.dim:
             return _exchange(part, mesh, i, old.dim, new.dim, shape)
     undone = [_undone(j, now, wanted, changed) for j in range(mesh.ndim)]
     steps = [*now]
-    for j in reversed(range(mesh.ndim)):
+    for j in reversed(_order(now)):
         if undone[j]:
             part = _gathered(part, shape, mesh, j, steps)
             steps[j] = Replicate()
-    for j, placement in enumerate(wanted):
-        if steps[j] != placement:
-            part = _cut(part, mesh, j, placement)
-            steps[j] = placement
+    for j in _order(wanted):
+        if steps[j] != wanted[j]:
+            part = _cut(part, mesh, j, wanted[j])
+            steps[j] = wanted[j]
     return part
 
 
@@ -81,8 +94,9 @@ def _undone(j: int, now: Sequence[Placement], wanted: Sequence[Placement], chang
     mine = now[j]
     if isinstance(mine, Replicate):
         return False
-    return j in changed or (isinstance(mine, Shard) and any(
-        [isinstance(each, Shard) and each.dim == mine.dim for i in changed if i < j for each in (now[i], wanted[i])]))
+    return j in changed or (isinstance(mine, Cut) and any(
+        [isinstance(each, Cut) and each.dim == mine.dim and _turn(i, each) < _turn(j, mine)
+         for i in changed for each in (now[i], wanted[i])]))
 
 
 def _gathered(part: Array, shape: Sequence[int], mesh: DeviceMesh, j: int, now: Sequence[Placement]) -> Array:
@@ -90,8 +104,9 @@ def _gathered(part: Array, shape: Sequence[int], mesh: DeviceMesh, j: int, now: 
     placement = now[j]
     if isinstance(placement, Partial):
         return placement.reduced(part, mesh.get_group(j))
-    assert isinstance(placement, Shard)
-    outer = local_bounds(shape, mesh, [each if i < j else Replicate() for i, each in enumerate(now)])
+    assert isinstance(placement, Cut)
+    outer = local_bounds(shape, mesh, [each if _turn(i, each) < _turn(j, placement) else Replicate()
+                                       for i, each in enumerate(now)])
     first, last = outer[placement.dim]
     return _joined(part, mesh, j, placement.dim, last - first)
 
@@ -134,7 +149,7 @@ def _reduce_scatter(part: Array, mesh: DeviceMesh, j: int, dim: int, placement: 
     count, group = mesh.size(j), mesh.get_group(j)
     chunks = _chunks(placement.before(part), count, dim)
     into = np.empty_like(chunks[0])
-    collectives.reduce_scatter(plain(into), [*map(plain, chunks)], REDUCTIONS[placement.reduce_op], group)
+    collectives.reduce_scatter(plain(into), [*map(plain, chunks)], placement.reduction, group)
     return placement.after(_own(into, dim, part.shape[dim], count, group.rank()))
 
 
@@ -151,7 +166,7 @@ def _exchange(part: Array, mesh: DeviceMesh, j: int, old: int, new: int, shape: 
 def _cut(part: Array, mesh: DeviceMesh, j: int, placement: Placement) -> Array:
     """The part of this process, cut from what all processes along a dim of the mesh have."""
     place, count = mesh.get_group(j).rank(), mesh.size(j)
-    if isinstance(placement, Shard):
+    if isinstance(placement, Cut):
         begin, end = bounds(part.shape[placement.dim], count, place)
         return part[(slice(None),) * placement.dim + (slice(begin, end),)].copy()
     assert isinstance(placement, Partial)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...foundations.errors import noted
 from ...foundations.names import missing
 from ...tensors.state.base import plain
 from .. import collectives
@@ -18,8 +19,9 @@ if not TYPE_CHECKING:
 
 
 # The reductions of parts, by their names.
-REDUCTIONS: dict[str, RedOpType] = {
-    "sum": ReduceOp.SUM, "avg": ReduceOp.AVG, "max": ReduceOp.MAX, "min": ReduceOp.MIN, "product": ReduceOp.PRODUCT}
+_REDUCTIONS: dict[str, RedOpType] = {
+    "sum": ReduceOp.SUM, "avg": ReduceOp.AVG, "max": ReduceOp.MAX, "min": ReduceOp.MIN, "product": ReduceOp.PRODUCT,
+    "band": ReduceOp.BAND, "bor": ReduceOp.BOR, "bxor": ReduceOp.BXOR}
 
 
 class Placement:
@@ -42,7 +44,14 @@ class Placement:
 
 
 @dataclass(frozen=True)
-class Shard(Placement):
+class Cut(Placement):
+    """Each process has a part of the tensor, along one dim of the tensor."""
+
+    dim: int
+
+
+@dataclass(frozen=True)
+class Shard(Cut):
     """Each process has a part of the tensor, along one dim of the tensor.
 
     >>> import retrograd as torch
@@ -51,10 +60,24 @@ class Shard(Placement):
     (Shard(dim=1), 'S(1)', False)
     """
 
-    dim: int
-
     def __str__(self) -> str:
         return f"S({self.dim})"
+
+
+@dataclass(frozen=True)
+class _StridedShard(Cut):
+    """Each process has a part of a part: along this dim of the mesh, the tensor is cut after all cuts by `Shard`.
+
+    `split_factor` is the number of parts that were cut before. `fully_shard` cuts split layers so.
+    """
+
+    split_factor: int = 1
+
+    def __repr__(self) -> str:
+        return f"_StridedShard(dim={self.dim}, sf={self.split_factor})"
+
+    def __str__(self) -> str:
+        return f"_S({self.dim}, {self.split_factor})"
 
 
 @dataclass(frozen=True)
@@ -71,6 +94,14 @@ class Partial(Placement):
 
     reduce_op: str = "sum"
 
+    @property
+    def reduction(self) -> RedOpType:
+        """The reduction of the parts. Raises RuntimeError for a name that is none."""
+        if self.reduce_op not in _REDUCTIONS:
+            raise noted(
+                RuntimeError(f"Unrecognized reduce_op: {self.reduce_op}"), instead=f"one of {', '.join(_REDUCTIONS)}")
+        return _REDUCTIONS[self.reduce_op]
+
     def before(self, part: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """What of a part of this process goes into the reduction."""
         return part
@@ -82,7 +113,7 @@ class Partial(Placement):
     def reduced(self, part: np.ndarray[Any, Any], group: Any) -> np.ndarray[Any, Any]:
         """The reduction of the parts of all processes of a group."""
         total = np.array(self.before(part), order="C")
-        collectives.all_reduce(plain(total), REDUCTIONS[self.reduce_op], group)
+        collectives.all_reduce(plain(total), self.reduction, group)
         return self.after(total)
 
     def __repr__(self) -> str:
@@ -112,4 +143,4 @@ class _NormPartial(Partial):
         return f"_NormPartial({self.norm:g})"
 
     def __str__(self) -> str:
-        return f"_NormP({self.reduce_op}, {self.norm:g})"
+        return f"_NormP({self.norm:g})"

@@ -26,7 +26,7 @@ from ..arguments.options import element_type
 from ..state.base import TensorBase, edge_of, moves, note_layout, plain, requires, set_edge, stands_as_leaf
 from ..state.writable import refuse_inference, refuse_overlap, unlock, unlocked
 from .out_rules import CONSTANT, REFUSED, RESIZED, UNASKED, UNDERIVED, Rule
-from .resizing import reshape_memory
+from .resizing import only_in_rows, reshape_memory
 
 if TYPE_CHECKING:
     from ...graph.engine import Pass
@@ -222,7 +222,7 @@ def _fit(target: TensorBase, result: Array, notice: str) -> None:
     if notice and math.prod(had):
         warn(notice.format(had=[*had], shape=[*shape], had_count=math.prod(had), count=result.size),
                       UserWarning)
-    if result.flags.c_contiguous or hasattr(target._array, "placements"):          # a DTensor begins row by row
+    if result.flags.c_contiguous or only_in_rows(target._array):
         reshape_memory(target, shape)
     else:
         order = slowest_first(result)

@@ -46,6 +46,11 @@ def reshape_memory(tensor: Any, shape: tuple[int, ...]) -> None:
         raise
 
 
+def only_in_rows(array: Any) -> bool:
+    """Whether an array of another shape lies row by row: some arrays have no order of axes to choose."""
+    return not hasattr(array, "transpose")
+
+
 def _grown(array: Array, shape: tuple[int, ...]) -> Array:
     """New memory that starts with the elements of the array."""
     fresh = np.empty(shape, array.dtype)
