@@ -335,6 +335,7 @@ class NotDifferentiable(OtherNode):
     """The node of a tensor that was set to other memory. It has no derivative."""
 
     __slots__ = ()
+    namespace = "torch::autograd::"
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
         raise noted(
