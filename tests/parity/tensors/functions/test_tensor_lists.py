@@ -39,6 +39,7 @@ _EXPRESSIONS = [
     "torch._foreach_maximum(whole, 1.5), torch._foreach_minimum(half, 0.75), torch._foreach_maximum(whole, half * 2)",
     *(f"torch._foreach_add(whole, whole, alpha={alpha})" for alpha in ("1.0", "True", "2.5")),
     "torch._foreach_add_(g, 1)",
+    "torch._foreach_mul_([*x, *g], 2)",
     "torch._foreach_exp([])",
     "torch._foreach_exp([1])",
     "torch._foreach_exp(x[0])",
