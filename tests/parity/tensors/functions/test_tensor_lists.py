@@ -39,7 +39,6 @@ _EXPRESSIONS = [
     "torch._foreach_maximum(whole, 1.5), torch._foreach_minimum(half, 0.75), torch._foreach_maximum(whole, half * 2)",
     *(f"torch._foreach_add(whole, whole, alpha={alpha})" for alpha in ("1.0", "True", "2.5")),
     "torch._foreach_add_(g, 1)",
-    "torch._foreach_mul_([*x, *g], 2)",
     "torch._foreach_exp([])",
     "torch._foreach_exp([1])",
     "torch._foreach_exp(x[0])",
@@ -71,3 +70,11 @@ def test_the_names_are_those_of_pytorch() -> None:
     theirs = {name for name in dir(torch) if name.startswith("_foreach_")} - {"_foreach_powsum"}
     assert {name for name in vars(lists) if name.startswith("_foreach_")} == theirs
     assert all(getattr(retrograd, name) is getattr(lists, name) for name in theirs)
+
+
+def test_a_refused_write_changes_no_tensor() -> None:
+    for library in (torch, retrograd):
+        first, leaf = library.ones(2), library.ones(2, requires_grad=True)
+        with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+            library._foreach_mul_([first, leaf], 2)
+        assert first.tolist() == [1., 1.]
