@@ -335,7 +335,6 @@ class NotDifferentiable(OtherNode):
     """The node of a tensor that was set to other memory. It has no derivative."""
 
     __slots__ = ()
-    namespace = "torch::autograd::"
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
         raise noted(
@@ -343,7 +342,7 @@ class NotDifferentiable(OtherNode):
             instead="write with copy_(), so that the former numbers get a gradient of 0")
 
 
-NotDifferentiable.__name__ = "NotImplemented"
+NotDifferentiable.__name__, NotDifferentiable.namespace = "NotImplemented", "torch::autograd::"
 
 
 @public(method=True)

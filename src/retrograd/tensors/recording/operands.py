@@ -128,7 +128,8 @@ def operand(op: Op, index: int, value: Any, other: Any, otherwise: Any, suffix: 
         refused = refusal(of_methods(schemas_of(op)), given[1:], {}) if bound else refusal(schemas_of(op), given, {})
         if refused is not None:
             raise refused
-    raise not_a_tensor(f"{op.name}{suffix}", value, PARAMETER.get(index, op.arguments[index]), index + 1)
+    raise not_a_tensor(f"{op.name}{suffix}", value, PARAMETER.get(index, op.arguments[index]),
+                       index + (suffix != "_"))
 
 
 def floating(dtype: np.dtype[Any]) -> np.dtype[Any]:
