@@ -10,6 +10,7 @@ from retrograd import Size, Tensor
 
 from ..foundations.errors import noted, warn
 from ..foundations.inherited import name_inherited, same_code
+from ..tensors.transforms.batched import parts
 from . import constraints
 from .utils import _shown, lazy_property
 
@@ -62,7 +63,7 @@ class Distribution:
             if name not in self.__dict__ and isinstance(getattr(type(self), name), lazy_property):
                 continue
             value = getattr(self, name)
-            if not constraint.check(value).all():
+            if not _all_true(constraint.check(value)):
                 raise ValueError(f"Expected parameter {name} ({_described(value)}) of distribution {self!r} to satisfy "
                                  f"the constraint {constraint!r}, but found invalid values:\n{value}")
 
@@ -174,7 +175,7 @@ class Distribution:
             warn(f"{_shown(type(self))} does not define `support` to enable sample validation. Please initialize the "
                  "distribution with `validate_args=False` to turn off validation.")
             return
-        if not support.check(value).all():
+        if not _all_true(support.check(value)):
             raise ValueError(f"Expected value argument ({_described(value)}) to be within the support ({support!r}) of "
                              f"the distribution {self!r}, but found invalid values:\n{value}")
 
@@ -214,6 +215,12 @@ class Distribution:
         values = {name: self.__dict__[name] for name in self.arg_constraints if name in self.__dict__}
         shown = [f"{name}: {value if value.numel() == 1 else value.size()}" for name, value in values.items()]
         return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def _all_true(valid: Any) -> bool:
+    """Whether all elements are true. Inside of `vmap` these are the elements of all samples."""
+    numbers, levels = parts(valid._array)
+    return bool(numbers.all() if levels else valid.all())
 
 
 def _described(value: Tensor) -> str:

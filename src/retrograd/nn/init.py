@@ -127,7 +127,7 @@ def zeros_(tensor: Tensor) -> Any:
 
 def eye_(tensor: Tensor) -> Any:
     """Fill with the identity matrix. Raises ValueError if the tensor is not a matrix."""
-    if tensor.ndim != 2:
+    if tensor.ndimension() != 2:
         raise noted(ValueError("Only tensors with 2 dimensions are supported"), given=f"{tensor.ndim} dimensions")
     with no_grad():
         tensor.zero_()
@@ -137,7 +137,7 @@ def eye_(tensor: Tensor) -> Any:
 
 def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     """The number of inputs of an output of this layer, and the number of outputs of an input."""
-    if tensor.ndim < 2:
+    if tensor.dim() < 2:
         raise noted(
             ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"),
             given=f"the shape is {list(tensor.shape)}")
@@ -206,7 +206,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Any:
     All dimensions but the first are joined. Raises ValueError for fewer than two dimensions, NotImplementedError for
     the types of 16 bits and for complex numbers.
     """
-    if tensor.ndim < 2:
+    if tensor.ndimension() < 2:
         raise noted(
             ValueError("Only tensors with 2 or more dimensions are supported"), given=f"{tensor.ndim} dimensions")
     if tensor.numel() == 0 or tensor.is_meta:
@@ -225,7 +225,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Any:
 
     Raises ValueError unless the tensor has 3, 4 or 5 dimensions, and unless the first is a multiple of `groups`.
     """
-    if tensor.ndim not in (3, 4, 5):
+    if tensor.ndimension() not in (3, 4, 5):
         raise noted(
             ValueError("Only tensors with 3, 4, or 5 dimensions are supported"), given=f"{tensor.ndim} dimensions")
     out_channels, in_channels, *kernel = tensor.shape
@@ -248,7 +248,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
 
     Raises ValueError if the tensor is not a matrix.
     """
-    if tensor.ndim != 2:
+    if tensor.ndimension() != 2:
         raise noted(ValueError("Only tensors with 2 dimensions are supported"), given=f"{tensor.ndim} dimensions")
     rows, columns = tensor.shape
     zeros = math.ceil(sparsity * rows)

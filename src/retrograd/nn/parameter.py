@@ -128,6 +128,7 @@ class Buffer(metaclass=_BufferType):
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Any:
         buffer = _over(Tensor, data)
+        buffer.requires_grad = data is not None and data.requires_grad
         buffer.persistent, buffer._is_buffer = persistent, True
         return buffer
 

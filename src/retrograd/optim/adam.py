@@ -13,7 +13,7 @@ from ..foundations.dtypes import NARROW
 from ..foundations.names import missing
 from ..tensors.state.base import TensorBase, moves
 from .elementwise import ElementsOptimizer, Rates
-from .formula import capturable_refusal, is_learned, without_dimensions
+from .formula import is_learned, without_dimensions
 from .saved_numbers import as_float, later
 from .stepping import check_betas, check_learning_rate, check_modes, check_number
 
@@ -74,7 +74,7 @@ class Adam(ElementsOptimizer):
 
     def _refuse_capturable(self, group: dict[str, Any]) -> None:
         if not group["fused"]:
-            raise capturable_refusal(self._captured, self._devices[:-1] if group["foreach"] else self._devices)
+            super()._refuse_capturable(group)
 
     def _rates(self, state: dict[str, Any], group: dict[str, Any]) -> Rates:
         """What corrects both means for their start at 0."""

@@ -27,7 +27,7 @@ class ASGD(ElementsOptimizer):
     _zeros = ("ax",)
     _numbers = ("step", "eta", "mu")
     _starting = ("lr",)
-    _captured = "params, mus, etas, and state_steps"
+    _captured = _captured_together = "params, mus, etas, and state_steps"
 
     _later = later(capturable=False)
     _were_floats = ("step", "eta", "mu")

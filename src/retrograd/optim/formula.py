@@ -94,9 +94,10 @@ class FormulaOptimizer(Optimizer):
     _learned: tuple[str, ...] = ()
     _rate_words = ""                                     # the error about `lr` with gradients, if the step takes none
     _records_together = False                            # whether a differentiable step may have the option `foreach`
-    # What the error about `capturable` says: PyTorch's names of the tensors, and its devices.
-    _captured = "params and state_steps"
+    # What the error about `capturable` says, without and with `foreach`: PyTorch's names of tensors, and its devices.
+    _captured = _captured_together = "params and state_steps"
     _devices: tuple[str, ...] = CAPTURABLE
+    _devices_together: tuple[str, ...] = CAPTURABLE[:-1]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         if cls.__module__.partition(".")[0] == __name__.partition(".")[0] and "step" not in vars(cls):
@@ -107,7 +108,8 @@ class FormulaOptimizer(Optimizer):
         """Change every parameter that has a gradient. Returns the loss that `closure` computes; None without a closure.
         """
         thread = local.thread
-        before, thread.grad = thread.grad, bool(self.defaults.get("differentiable"))
+        before = thread.grad
+        thread.grad = bool(self.defaults.get("differentiable")) and not thread.inference
         try:
             loss = None if closure is None else self._evaluated(closure)
             if DISPATCH.fallback is not None and not self._takes_sparse:
@@ -170,7 +172,11 @@ class FormulaOptimizer(Optimizer):
         return state
 
     def _refuse_capturable(self, group: dict[str, Any]) -> None:
-        """Raises AssertionError for a step that only CUDA graphs allow."""
+        """Raises AssertionError for a step that only CUDA graphs allow, if the optimizer has this option."""
+        if "capturable" not in self.defaults:
+            return
+        if group["foreach"]:
+            raise capturable_refusal(self._captured_together, self._devices_together)
         raise capturable_refusal(self._captured, self._devices)
 
     def _start(self, state: dict[str, Any], p: Any, group: dict[str, Any]) -> None:

@@ -63,7 +63,8 @@ class LBFGS(Optimizer):
 
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
         """Iterate until a limit is reached. Returns the loss before the first iteration."""
-        assert len(self.param_groups) == 1
+        if len(self.param_groups) != 1:
+            raise AssertionError(f"Expected exactly one param_group, but got {len(self.param_groups)}")
         with no_grad():
             return self._minimize(enable_grad()(closure))
 

@@ -29,6 +29,7 @@ class NAdam(ElementsOptimizer):
     _learned = ("lr",)
     _numbers = ("step", "mu_product")
     _captured = "params, mu_products and state_steps"
+    _captured_together = "params, mu_products, and state_steps"
 
     _later = later(capturable=False, decoupled_weight_decay=False)
     _were_floats = ("step", "mu_product")

@@ -27,6 +27,8 @@ class RMSprop(ElementsOptimizer):
     writes_lines = True
     _rate_words = ADDCDIV_TAKES_NUMBERS
 
+    _devices_together = ElementsOptimizer._devices
+
     _later = later(capturable=False, momentum=0, centered=False)
     _were_floats = ("step",)
 

@@ -28,6 +28,8 @@ class Rprop(ElementsOptimizer):
     _starting = ("lr",)
     _unread = ("lr",)
 
+    _devices_together = ElementsOptimizer._devices
+
     _later = later(capturable=False)
     _were_floats = ("step",)
 

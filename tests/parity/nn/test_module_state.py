@@ -7,6 +7,30 @@ import retrograd
 from programs.running import transcript
 
 PROGRAMS = {
+    "lazy modules are converted": """
+        nn = torch.nn
+        for make in (lambda: nn.LazyLinear(3), nn.LazyBatchNorm2d, lambda: nn.Sequential(nn.LazyConv1d(2, 1))):
+            for given in ((torch.float16,), (torch.float64,), ("cpu",), ("cpu", torch.float16), (torch.ones(1),)):
+                m = make(); print(m.to(*given) is m, [(p.dtype, type(p).__name__) for p in m.parameters()])
+        m = nn.LazyLinear(3).to(torch.float64)
+        print(m(torch.ones(2, 4, dtype=torch.float64)).dtype, m)
+    """,
+    "a buffer keeps what the tensor requires": """
+        w = torch.ones(2, requires_grad=True)
+        for given in (w, w * 2, w.detach(), torch.ones(1, dtype=torch.int64), None):
+            buffer = torch.nn.Buffer(given, persistent=False)
+            print(buffer.requires_grad, buffer.is_leaf, isinstance(buffer, torch.nn.Buffer), buffer.persistent)
+        m = torch.nn.Module(); m.b = torch.nn.Buffer(w); print(m.b.requires_grad, [*m.state_dict()])
+    """,
+    "calls without the input": """
+        nn = torch.nn
+        for m in (nn.ELU(), nn.CELU(), nn.ReflectionPad2d(1), nn.ReplicationPad1d(1), nn.CircularPad3d(1),
+                  nn.ZeroPad2d(1), nn.ConstantPad1d(1, 0.), nn.BatchNorm1d(2), nn.InstanceNorm2d(2), nn.LayerNorm(2)):
+            attempt(lambda: m())
+        for kind in (nn.CELU, nn.BatchNorm1d, nn.BatchNorm3d, nn.InstanceNorm1d, nn.LazyBatchNorm1d, nn.GroupNorm):
+            attempt(lambda: kind(1, 2, 3, 4, 5, 6, 7, 8, 9)); attempt(lambda: kind(wrong=1))
+        print(isinstance(nn.CELU(), nn.ELU), nn.CELU(0.5)(torch.tensor(-1.)), nn.ELU(0.5))
+    """,
     "a submodule is set": """
         nn = torch.nn
         m = nn.Sequential(nn.Linear(2, 3), nn.ReLU())

@@ -16,6 +16,7 @@ from comparing.tangents import drawn, numbers, pushed, same, transposed
 
 # Modules whose gradient follows a convention that the tangent does not follow, or that change what they are given.
 APART = {"Embedding": "the row at padding_idx has no gradient", "EmbeddingBag": "max_norm writes over the weights",
+         "DataParallel": "functional_call refuses this module, as in PyTorch",
          "CrossMapLRN2d": "a custom Function without jvp, as in PyTorch"}
 
 

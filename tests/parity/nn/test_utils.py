@@ -21,6 +21,19 @@ BEGIN = """
     torch.manual_seed(1)
 """
 PROGRAMS = {
+    "gradients that do not exist": """
+        w = torch.ones(2, requires_grad=True)
+        for given in ([w], [], w):
+            print(U.clip_grad_norm_(given, 1.), U.clip_grads_with_norm_(given, 1., torch.tensor(1.)))
+            attempt(lambda: U.clip_grad_value_(given, 1.))
+        attempt(lambda: U.get_total_norm([None]))
+        torch.set_default_dtype(torch.float64)
+        print(U.clip_grad_norm_([w], 1.).dtype, U.get_total_norm([]).dtype, U.get_total_norm([w.detach()]).dtype)
+        torch.set_default_dtype(torch.float32)
+    """,
+    "a call of a module for several devices": """
+        attempt(lambda: torch.func.functional_call(nn.DataParallel(nn.Linear(2, 2)), {}, (torch.ones(2),)))
+    """,
     "fusion": """
         x, bn = torch.rand(1, 2, 4, 4), nn.BatchNorm2d(3); bn(torch.rand(2, 3, 3, 3)); bn.eval()
         conv = nn.Conv2d(2, 3, 2).eval(); fused = U.fuse_conv_bn_eval(conv, bn)

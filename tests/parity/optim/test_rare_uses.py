@@ -12,6 +12,8 @@ HEAD = """
 import warnings
 nn, S = torch.nn, torch.optim.lr_scheduler
 
+names = "SGD Adam AdamW NAdam RAdam Adagrad Adadelta Adamax ASGD RMSprop Rprop".split()
+
 def shown(*values):
     print(*[f"{float(torch.as_tensor(v).detach()):.5g}" for v in values])
 
@@ -35,6 +37,29 @@ def stepped(schedule, optimizer, *others):
 """
 
 PROGRAMS = {
+    "differentiable steps in inference mode": """
+        for name in names:
+            p = nn.Parameter(torch.tensor([1., 2.])); p.grad = torch.ones(2)
+            optimizer = getattr(torch.optim, name)([p], lr=0.1, differentiable=True)
+            with torch.inference_mode(): optimizer.step()
+            shown(*p); print(p.requires_grad, p.is_leaf)
+    """,
+    "steps that only graphs of a GPU allow": """
+        for name in names:
+            for foreach in (None, False, True):
+                p = nn.Parameter(torch.ones(2)); p.grad = torch.ones(2)
+                optimizer = getattr(torch.optim, name)([p], lr=0.1, foreach=foreach)
+                optimizer.param_groups[0]["capturable"] = True
+                attempt(optimizer.step)
+    """,
+    "two groups for L-BFGS": """
+        p = nn.Parameter(torch.ones(2)); optimizer = torch.optim.LBFGS([p])
+        optimizer.add_param_group({"params": nn.Parameter(torch.ones(2))})
+        attempt(lambda: optimizer.step(lambda: p.sum()))
+    """,
+    "the state of a schedule by a measure": """
+        print([*S.ReduceLROnPlateau(made()[1], "max", min_lr=[0.1]).state_dict()])
+    """,
     "a rate that is one tensor with the option of a schedule": """
         for make in (lambda o, lr: S.CyclicLR(o, base_lr=lr, max_lr=0.5, step_size_up=3),
                      lambda o, lr: S.OneCycleLR(o, max_lr=lr, total_steps=10),

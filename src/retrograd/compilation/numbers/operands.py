@@ -33,7 +33,8 @@ from ...ops.elementwise.arithmetic import (
     sub_scaled,
 )
 from ...ops.framework import Op
-from ...tensors.recording.inplace import check_overlaps, write_over
+from ...tensors.recording.inplace import write_over
+from ...tensors.recording.overlaps import check_overlaps
 from ..program.expressions import Expression
 from ..program.stand_in_numbers import STAND_INS
 

@@ -351,7 +351,7 @@ def leaves_reached(edges: Iterable[Any]) -> tuple[list[Any], str]:
         if isinstance(node, Border) and not is_hooked(node):
             leaves.append(node.tensor)
             continue
-        if not special and (is_hooked(node) or node.name() == "NotImplemented"):
+        if not special and (is_hooked(node) or type(node).__name__ == "NotImplemented"):
             special = SPECIAL
         elif not special and not is_harmless(node):
             special = "the backward pass of the results runs code of the program that may change something: that of " \

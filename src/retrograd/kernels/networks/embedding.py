@@ -48,7 +48,7 @@ def embedding_rows(g: Array, index: Array, padding: int, by_count: bool) -> Any:
 def renorm_rows(out: Array, index: Array, largest: float, p: float) -> Any:
     """Scale the rows that `index` selects down to the p-norm `largest`, if their norm is larger."""
     rows = np.unique(index)
-    norms = np.linalg.norm(widened(out[rows]), p, 1).astype(out.dtype).astype(np.float64)
+    norms = np.linalg.norm(widened(out[rows]), p, 1).astype(out.real.dtype).astype(np.float64)
     long = norms > largest
     out[rows[long]] *= (largest / (norms[long] + 1e-7)).astype(out.dtype)[:, None]
     return out

@@ -197,8 +197,8 @@ def dropout_mask(generator: Twister, shape: Shape, dtype: DTypeLike, p: float) -
     dtype = np.dtype(dtype)
     if p in (0, 1):
         return np.full(shape, 1 - p, dtype)
-    # PyTorch divides float16 and bfloat16 in float32.
-    exact: Any = np.float32 if is_half(dtype) else dtype.type
+    # PyTorch divides float16 and bfloat16 in float32. Factors for ints are made, too: the product with them is refused.
+    exact: Any = np.float32 if is_half(dtype) else dtype.type if dtype.kind in "fc" else np.float64
     mask = bernoulli(generator, shape, dtype, 1 - p)
     mask *= (exact(1) / exact(1 - p)).astype(dtype)
     return mask

@@ -29,6 +29,7 @@ __all__ = ["cross_entropy", "linear_cross_entropy", "nll_loss", "one_hot"]
 
 _nll_loss, _nll_loss2d = recorded(ops.nll_loss), recorded(ops.nll_loss2d)
 _mul_number, _div_number = recorded(arithmetic.mul_number), recorded(arithmetic.div_number)
+_add_number = recorded(arithmetic.add_number)
 _log_softmax = recorded(softmax.log_softmax)
 _CLASS_TYPES = frozenset((np.dtype(np.int64), np.dtype(np.uint8)))
 
@@ -87,7 +88,7 @@ def _of_probabilities(input: Tensor, target: Tensor, dim: int, weight: Tensor | 
         raise RuntimeError(f"cross_entropy: weight tensor should be defined either for all {classes} classes or no "
                            f"classes but got weight tensor of shape: {list(weight.shape)}")
     if smoothing > 0.0:
-        target = target * (1 - smoothing) + smoothing / classes
+        target = _add_number(_mul_number(target, 1 - smoothing), smoothing / classes)
     loss = _log_softmax(input, dim) * target
     if weight is not None:
         loss = loss * _along(weight, dim, input.ndim)

@@ -14,6 +14,7 @@ from ...foundations.dtypes import Array, letter, unimplemented
 from ...foundations.errors import noted, warn
 from ...kernels.shape import common_shape
 from ...ops.basic import check_values
+from ...ops.elementwise import arithmetic
 from ...ops.networks import losses as ops
 from ...tensors.arguments.checking import refusal
 from ...tensors.arguments.options import check_optional, check_tensor, check_tensors, number, refuse_complex_gradient
@@ -33,6 +34,7 @@ __all__ = [
 ]
 
 _mse_loss, _smooth_l1, _huber = recorded(ops.mse_loss), recorded(ops.smooth_l1_loss), recorded(ops.huber_loss)
+_add_number, _mul_number = recorded(arithmetic.add_number), recorded(arithmetic.mul_number)
 _bce, _bce_with_logits = recorded(ops.binary_cross_entropy), recorded(ops.binary_cross_entropy_with_logits)
 
 
@@ -272,10 +274,10 @@ def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full
     """
     reduction = checked_reduction(reduction, size_average, reduce)
     check_tensors("poisson_nll_loss", input=input, target=target)
-    expected = target * (input if log_input else (input + eps).log())
+    expected = target * (input if log_input else _add_number(input, float(eps)).log())
     loss = (input.exp() if log_input else input) - expected
     if full:
-        stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
+        stirling = target * target.log() - target + _mul_number(_mul_number(target, 2 * math.pi).log(), 0.5)
         loss = loss + stirling.masked_fill(target <= 1, 0)
     return reduced(loss, reduction)
 

@@ -71,9 +71,10 @@ def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin
     if not input1._array.ndim == input2._array.ndim == dim + 1:
         raise RuntimeError(f"{dim}D target tensor expects {dim + 1}D input tensors, but found inputs with sizes "
                            f"{list(input1.shape)} and {list(input2.shape)}.")
-    lengths = ((input1 * input1).sum(dim) + _SMALL) * ((input2 * input2).sum(dim) + _SMALL)
+    lengths = _add_number((input1 * input1).sum(dim), _SMALL) * _add_number((input2 * input2).sum(dim), _SMALL)
     cos = (input1 * input2).sum(dim) / lengths.sqrt()
-    return reduced(where(target == 1, 1 - cos, 0.0) + where(target == -1, (cos - margin).clamp_min(0), 0.0), reduction)
+    alike, unlike = cos.new_ones(()) - cos, (cos - margin).clamp_min(0)
+    return reduced(where(target == 1, alike, 0.0) + where(target == -1, unlike, 0.0), reduction)
 
 
 @public()
@@ -126,7 +127,8 @@ def triplet_margin(anchor: Tensor, positive: Tensor, negative: Tensor, margin: f
                    reduction: str) -> Tensor:
     """`triplet_margin_loss`, given a checked name of a reduction."""
     check_tensors("triplet_margin_loss", anchor=anchor, positive=positive, negative=negative)
-    return _triplet(anchor, positive, negative, lambda x, y: pairwise_distance(x, y, p, eps), margin, swap, reduction)
+    return _triplet(anchor, positive, negative, lambda x, y: pairwise_distance(x, y, p, eps),
+                    lambda near: _add_number(near, float(margin)), swap, reduction)
 
 
 @public()
@@ -141,11 +143,12 @@ def triplet_margin_with_distance_loss(
     checked_reduction(reduction)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
-    return _triplet(anchor, positive, negative, distance_function or pairwise_distance, margin, swap, reduction)
+    return _triplet(anchor, positive, negative, distance_function or pairwise_distance,
+                    lambda near: margin + near, swap, reduction)
 
 
-def _triplet(anchor: Tensor, positive: Tensor, negative: Tensor, distance: Callable[[Any, Any], Any], margin: float,
-             swap: bool, reduction: str) -> Any:
+def _triplet(anchor: Tensor, positive: Tensor, negative: Tensor, distance: Callable[[Any, Any], Any],
+             with_margin: Callable[[Any], Any], swap: bool, reduction: str) -> Any:
     ranks = anchor.ndim, positive.ndim, negative.ndim
     if len({*ranks}) > 1:
         raise RuntimeError("The anchor, positive, and negative tensors are expected to have the same number of "
@@ -153,7 +156,7 @@ def _triplet(anchor: Tensor, positive: Tensor, negative: Tensor, distance: Calla
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = far.minimum(distance(positive, negative))
-    return reduced((margin + near - far).clamp_min(0), reduction)
+    return reduced((with_margin(near) - far).clamp_min(0), reduction)
 
 
 # Losses of scores

@@ -138,8 +138,8 @@ class LeakyReLU(_InPlace):
         return functional.leaky_relu(input, self.negative_slope, self.inplace)
 
 
-class ELU(_InPlace, function=functional.elu):
-    """x for each positive element x, and alpha * (exp(x) - 1) for each other element."""
+class _Exponential(_InPlace):
+    """What ELU and CELU share. Neither is a kind of the other."""
 
     _options_text = "alpha={self.alpha}"
 
@@ -152,7 +152,11 @@ class ELU(_InPlace, function=functional.elu):
         return self._function(input, self.alpha, self.inplace)
 
 
-class CELU(ELU, function=functional.celu):
+class ELU(_Exponential, function=functional.elu):
+    """x for each positive element x, and alpha * (exp(x) - 1) for each other element."""
+
+
+class CELU(_Exponential, function=functional.celu):
     """x for each positive element x, and alpha * (exp(x / alpha) - 1) for each other element."""
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from ...foundations.devices import DeviceLike
 from ...foundations.dtypes import dtype as torch_dtype
-from ...foundations.inherited import name_inherited
+from ...foundations.inherited import name_inherited, named_copy
 from ...tensors.functions.creation.creation import empty
 from .. import init
 from ..parameter import Parameter
@@ -20,9 +20,10 @@ from .module.members import Member
 
 # Methods that PyTorch, too, defines in private classes. A program may replace them there, for all layers of a family.
 _OF_PRIVATE_CLASSES = frozenset((
-    "_AdaptiveAvgPoolNd.__init__", "_AdaptiveMaxPoolNd.__init__", "_BatchNorm.forward", "_ConstantPadNd.forward",
-    "_DropoutNd.__init__", "_InstanceNorm.forward", "_LPPoolNd.__init__", "_LazyNormBase.__init__", "_Loss.__init__",
-    "_MaxPoolNd.__init__", "_NormBase.__init__", "_WeightedLoss.__init__"))
+    "_AdaptiveAvgPoolNd.__init__", "_AdaptiveMaxPoolNd.__init__", "_BatchNorm.__init__", "_BatchNorm.forward",
+    "_CircularPadNd.forward", "_ConstantPadNd.forward", "_DropoutNd.__init__", "_InstanceNorm.__init__",
+    "_InstanceNorm.forward", "_LPPoolNd.__init__", "_LazyNormBase.__init__", "_Loss.__init__", "_MaxPoolNd.__init__",
+    "_NormBase.__init__", "_ReflectionPadNd.forward", "_ReplicationPadNd.forward", "_WeightedLoss.__init__"))
 
 
 class Layer(Module):
@@ -39,11 +40,21 @@ class Layer(Module):
             cls._function = staticmethod(function)
         if dims:
             cls.dims = dims
-        if not cls.__name__.startswith("_"):
+        if cls.__name__.startswith("_"):
+            _name_own(cls)
+        else:
             name_inherited(cls, "__init__", "forward", but=_OF_PRIVATE_CLASSES)
 
     def extra_repr(self) -> str:
         return self._options_text.format(self=self)
+
+
+def _name_own(cls: type) -> None:
+    """Give a private class its own copies of inherited methods that PyTorch defines in this class."""
+    for name in ("__init__", "forward"):
+        qualname = f"{cls.__qualname__}.{name}"
+        if qualname in _OF_PRIVATE_CLASSES and name not in vars(cls):
+            setattr(cls, name, named_copy(getattr(cls, name), qualname))
 
 
 def factory_kwargs(kwargs: dict[str, Any] | None) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ...autograd.grad_mode import no_grad
-from ...foundations.dtypes import F32, F64, Array, legacy
-from ...foundations.errors import warn
+from ...foundations.dtypes import F32, F64, Array, default_floating, legacy
+from ...foundations.errors import noted, warn
 from ...foundations.modes import local
 from ...graph.versions import writing, written
 from ...ops.basic import beyond
@@ -43,6 +43,8 @@ def get_total_norm(tensors: Any, norm_type: float = 2.0, error_if_nonfinite: boo
     """
     order = float(norm_type)
     listed = [tensors] if isinstance(tensors, TensorBase) else list(tensors)
+    for other in [t for t in listed if not isinstance(t, TensorBase)]:
+        raise AttributeError(f"'{type(other).__name__}' object has no attribute 'device'")
     if any([type(t._array) is not np.ndarray for t in listed]) and local.thread.transform is None:
         return _norm_of_others(listed, order, error_if_nonfinite)
     arrays = [t._array for t in listed]
@@ -69,7 +71,7 @@ def _total_norm(order: float, error_if_nonfinite: bool, *arrays: Any) -> Any:
     together = np.array(norms)
     if together.dtype.kind == "O":                       # NumPy has no common type of bfloat16 and float16
         together = together.astype(F32)
-    total = _norm(together, order) if norms else np.float32(0)
+    total = _norm(together, order) if norms else default_floating().type(0)
     _check_finite(total if error_if_nonfinite else 0.0, order)
     return total
 
@@ -167,9 +169,13 @@ def clip_grad_norm(parameters: Any, max_norm: float, norm_type: float = 2.0, err
 def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = None) -> None:
     """Limit every element of the gradients, in place, to [-clip_value, clip_value].
 
-    Raises NotImplementedError for complex gradients.
+    Raises NotImplementedError for complex gradients, and RuntimeError if there is no gradient.
     """
     grads = _gradients(parameters)
+    if not grads:
+        raise noted(RuntimeError("Expected !nested_tensorlist[0].empty() to be true, but got false.  (Could this error "
+                                 "message be improved?  If so, please report an enhancement request to PyTorch.)"),
+                    because="no parameter has a gradient")
     if any([grad.is_complex() for grad in grads]):
         raise NotImplementedError("clamp is not supported for complex types")
     _write_over(grads, _clip_into, float(clip_value))

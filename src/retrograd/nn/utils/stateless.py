@@ -8,6 +8,7 @@ from typing import Any
 
 from ...foundations.errors import warn
 from ..modules.module import Module
+from ..parallel.data_parallel import DataParallel
 from ._named_member_accessor import NamedMemberAccessor
 
 __all__ = ["functional_call"]
@@ -64,6 +65,8 @@ def _reparametrize_module(module: Module, parameters_and_buffers: dict[str, Any]
 
 def _functional_call(module: Module, parameters_and_buffers: dict[str, Any], args: Any = None,
                      kwargs: dict[str, Any] | None = None, *, tie_weights: bool = True, strict: bool = False) -> Any:
+    if isinstance(module, DataParallel):
+        raise RuntimeError("The stateless API can't be used with nn.DataParallel module")
     args = () if args is None else args if isinstance(args, tuple) else (args,)
     with _reparametrize_module(module, parameters_and_buffers, tie_weights=tie_weights, strict=strict):
         call: Any = module

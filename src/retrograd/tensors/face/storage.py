@@ -342,7 +342,7 @@ class NotDifferentiable(OtherNode):
             instead="write with copy_(), so that the former numbers get a gradient of 0")
 
 
-NotDifferentiable.__name__ = "NotImplemented"
+NotDifferentiable.__name__, NotDifferentiable.namespace = "NotImplemented", "torch::autograd::"
 
 
 @public(method=True)

@@ -12,8 +12,10 @@ from typing import Any
 
 from ...foundations.dtypes import dtype as torch_dtype
 from ...foundations.errors import kind_of
+from ...foundations.modes import local
+from ..recording.inplace import check_writable
 from ..recording.operands import scalar
-from ..state.base import TensorBase
+from ..state.base import TensorBase, requires
 from .linalg.norms import vector_norm
 
 Call = tuple[tuple[Any, ...], dict[str, Any]]
@@ -127,6 +129,9 @@ def _twins(op: str, calls: Calls = _alone, method: str = "") -> tuple[ListFuncti
 
     def written(self: Sequence[TensorBase], *args: Any, **kwargs: Any) -> Any:
         given = calls(written.__name__, _some(written.__name__, self), *args, **kwargs)
+        if local.thread.grad:
+            for x in self:
+                check_writable(x, requires(x))
         for x, (some, options) in zip(self, given):
             getattr(x, f"{method or op}_")(*some, **options)
         return self

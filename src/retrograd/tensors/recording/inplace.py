@@ -35,35 +35,23 @@ from ...kernels.layout import layout_of, one_by_one, owner_of
 from ...kernels.narrow import rare_among, write_in_float32
 from ...kernels.shape import common_shape
 from ...ops.basic import clone
-from ...ops.elementwise.arithmetic import copy, fill, fill_tensor, zero
+from ...ops.elementwise.arithmetic import copy
 from ...ops.framework import Op
-from ...ops.indexing.indexing import (
-    index_fill,
-    index_fill_tensor,
-    index_put,
-    masked_fill,
-    masked_fill_tensor,
-)
 from ...ops.lacking import refuse_lacking
-from ...ops.networks.activations import threshold
-from ...ops.tables import table
 from ..state.base import StridedView, TensorBase, edge_of, requires, set_edge, stands_as_leaf
 from ..state.dispatch import DISPATCH
 from ..state.inference import refuse_saved
 from ..state.refusals import ORDINARY, refusal
-from ..state.writable import may_share_memory, refuse_inference, refuse_overlap, unlock, unlocked
+from ..state.writable import may_share_memory, refuse_inference, refuse_overlap, unlock
 from .cotangents import of_all_levels
 from .nodes import look_after_converted, new_node, saved_for
 from .operands import NUMBERS, common, explained, operand, scalar
+from .overlaps import check_overlaps, opened
 
 if TYPE_CHECKING:
     from ...graph.engine import Pass
 
 _TYPE_KEPT = ("promote", "as given")    # the domains of operators that compute with integers without conversion
-_ONE_NUMBER = table("It writes one number everywhere, so it may write to a place several times",
-                    dict.fromkeys((fill, fill_tensor, zero), True))
-_COINCIDING = table("It may write to a place several times", dict.fromkeys(
-    (index_fill, index_fill_tensor, index_put, masked_fill, masked_fill_tensor, threshold), True))
 
 
 def written(tensor: TensorBase) -> None:
@@ -247,21 +235,13 @@ def _write_unlocked(op: Op, target: Array, others: list[Any], options: Any, out:
     """Write over a view that is read-only because its elements, or those of the viewed array, coincide."""
     if not target.size:                                  # without elements, none coincide
         return
-    target = (unlocked if op in _COINCIDING or (op in _ONE_NUMBER and not others) else unlock)(target)
+    target = opened(op, target, others)
     if into is not None:
         _write_into(op, into, [target, *others, *options])
     elif op.kind != "constant" and overlaps(target):
         one_by_one(op.compute, target, others, options)
     else:
         np.copyto(target, out, casting="unsafe")
-
-
-def check_overlaps(op: Op, target: Array, arrays: list[Any]) -> None:
-    """Refuse an elementwise operator that would read memory that it also writes."""
-    if op.kind in ("elementwise", "linear") and op not in _ONE_NUMBER and op.indices_at is None:
-        for other in arrays[1:]:
-            if other is not None:
-                refuse_overlap(target, other)
 
 
 def _promoted(op: Op, operands: list[Any]) -> list[Any]:

@@ -27,7 +27,7 @@ from ...foundations.dtypes import (
     result_dtype,
     unimplemented,
 )
-from ...foundations.errors import noted
+from ...foundations.errors import noted, warn_of_discarded_part
 from ...foundations.modes import local
 from ...foundations.scalars import beyond_64_bits
 from ...kernels.elementwise.arithmetic import div_rounded, rsub_scaled
@@ -128,7 +128,8 @@ def operand(op: Op, index: int, value: Any, other: Any, otherwise: Any, suffix: 
         refused = refusal(of_methods(schemas_of(op)), given[1:], {}) if bound else refusal(schemas_of(op), given, {})
         if refused is not None:
             raise refused
-    raise not_a_tensor(f"{op.name}{suffix}", value, PARAMETER.get(index, op.arguments[index]), index + 1)
+    raise not_a_tensor(f"{op.name}{suffix}", value, PARAMETER.get(index, op.arguments[index]),
+                       index + (suffix != "_"))
 
 
 def floating(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -173,7 +174,10 @@ def common(op: Op, operands: Sequence[Any]) -> list[Any]:
 
 
 def _quietly(array: Array, dtype: np.dtype[Any]) -> Any:
-    """The array in another dtype. A number may be too large for the dtype."""
+    """The array in another dtype. A number may be too large for the dtype. Complex numbers may lose a part."""
+    if array.dtype.kind == "c" != dtype.kind:
+        warn_of_discarded_part(array.dtype, dtype)
+        return cast.run(array, dtype)
     return local.thread.run(copied, array, dtype)
 
 

@@ -244,6 +244,7 @@ class _Underived(OtherNode):
     """The node of an `out` that a function without a derivative wrote to. A backward pass through it raises."""
 
     __slots__ = ("function",)
+    namespace = "torch::autograd::"
 
     def __init__(self, function: str, edges: tuple[Any, ...], target: TensorBase) -> None:
         super().__init__(edges, target._array.shape, target._array.dtype)

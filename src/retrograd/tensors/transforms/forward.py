@@ -27,7 +27,8 @@ from ...ops.framework import Op
 from ...ops.shape import expand, unsafe_view
 from ..recording.calls import CALLS
 from ..recording.gradients import run_backward, starting
-from ..recording.inplace import check_overlaps, check_result, write_over
+from ..recording.inplace import check_result, write_over
+from ..recording.overlaps import check_overlaps
 from ..state.base import TensorBase, as_leaf, edge_of, plain
 from .batched import Batched, is_array, joined, parts
 from .formulas import FORMULAS

@@ -83,7 +83,8 @@ def check_queried_format(name: str) -> None:
 
 STATISTICS = ("Batch norm got a batched tensor as input while the running_mean or running_var, which will be updated "
               "in place, were not batched.\nIf you are using a module and do not need eval mode, please set "
-              "`track_running_stats` to be False.\nIn a whole model, torch.func.replace_all_batch_norm_modules_ does.")
+              "`track_running_stats` to be False.If you are using a prebuilt module and do not need eval mode, "
+              "please see the functorch website for resources on how to patch your module to work with vmap")
 
 _NAMED = "PyTorch's messages depend on the name alone"
 _BROADCAST = table(

@@ -70,3 +70,11 @@ def test_the_names_are_those_of_pytorch() -> None:
     theirs = {name for name in dir(torch) if name.startswith("_foreach_")} - {"_foreach_powsum"}
     assert {name for name in vars(lists) if name.startswith("_foreach_")} == theirs
     assert all(getattr(retrograd, name) is getattr(lists, name) for name in theirs)
+
+
+def test_a_refused_write_changes_no_tensor() -> None:
+    for library in (torch, retrograd):
+        first, leaf = library.ones(2), library.ones(2, requires_grad=True)
+        with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+            library._foreach_mul_([first, leaf], 2)
+        assert first.tolist() == [1., 1.]

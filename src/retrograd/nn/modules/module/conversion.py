@@ -100,7 +100,7 @@ class Conversion(Members):
 
         def convert(tensor: Tensor) -> Any:
             wanted = dtype if tensor.is_floating_point() or tensor.is_complex() else None
-            order = memory_format if tensor.dim() in (4, 5) else None
+            order = memory_format if memory_format is not None and tensor.dim() in (4, 5) else None
             if moved:
                 return _moved(tensor, device, wanted, order)
             return tensor if wanted is None and order is None else tensor.to(dtype=wanted, memory_format=order)

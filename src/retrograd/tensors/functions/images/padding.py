@@ -111,6 +111,10 @@ def _pads(pad: Any) -> tuple[int, ...]:
     return tuple(map(int, pad))
 
 
+# The sizes of an input in the errors about their number of dimensions.
+_TOO_SMALL = {1: "W: {}", 2: "H: {}, W: {}", 3: "D: {} H: {}, W: {}"}
+
+
 def _check_border(name: str, array: Array, sizes: tuple[int, ...], mirrored: bool) -> None:
     count, shape = len(sizes) // 2, array.shape
     start = array.ndim - count - 1
@@ -124,11 +128,18 @@ def _check_border(name: str, array: Array, sizes: tuple[int, ...], mirrored: boo
                 raise RuntimeError(f"Argument #{4 + 2 * i}: Padding size should be less than the corresponding input "
                                    f"dimension, but got: padding ({before}, {after}) at dimension "
                                    f"{array.ndim - 1 - i} of input {[*shape]}")
-    wide = padded_shape(shape, sizes)[-count:]
-    if max(wide) < 1 or min(wide) < 0:
-        had, made = (" ".join(f"{axis}: {n}" for axis, n in zip("DHW"[-count:], found))
-                     for found in (shape[-count:], wide))
-        raise RuntimeError(f"input ({had}) is too small. Calculated output {made}")
+    made = padded_shape(shape, sizes)
+    wide = made[-count:]
+    if max(wide) < 1:
+        names = "DHW"[-count:]
+        had = _TOO_SMALL[count].format(*shape[-count:]) + " " * (count == 2 and not mirrored)
+        raise RuntimeError(f"input ({had}) is too small. Calculated output "
+                           + " ".join(f"{axis}: {n}" for axis, n in zip(names, wide)))
+    if min(wide) < 0 and count == 2 and mirrored:
+        raise RuntimeError("numel: integer multiplication overflow")
+    if min(wide) < 0:
+        first = next(n for n in wide if n < 0)
+        raise RuntimeError(f"Trying to create tensor with negative dimension {first}: {[*made]}")
     if array.dtype.kind == "b":
         raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
 

@@ -81,7 +81,7 @@ def _check_sizes(equation: Equation, shapes: Sequence[tuple[int, ...]]) -> None:
         for label, size in own.items():
             if size != 1 and seen.setdefault(label, size) != size:
                 if isinstance(label, int):                # a dimension under an ellipsis, from the last: -1, -2, …
-                    covered = max(sum(isinstance(each, int) for each in each_input) for each_input in equation.inputs)
+                    covered = sum(isinstance(each, int) for each in own)
                     raise RuntimeError(f"einsum(): dimension {covered + label} covered by ellipsis in operand {i}has "
                                        f"size {size} which does not broadcast with previously seen ellipsis with size "
                                        f"{seen[label]} for the respective dimension")

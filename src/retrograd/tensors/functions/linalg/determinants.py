@@ -174,6 +174,8 @@ def cond(input: TensorBase, p: Any = None, *, out: TensorBase | None = None) -> 
     condition number inf. Raises RuntimeError for an unknown norm, and if the matrices are not square and p is not ±2.
     """
     array = input._array
+    if array.ndim < 2 and p in ("fro", "nuc"):
+        raise RuntimeError(f"linalg.cond(ord={p}): The input tensor A must have at least 2 dimensions.")
     if array.ndim < 2:
         raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
     check_double(p)

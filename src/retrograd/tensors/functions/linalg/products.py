@@ -258,7 +258,7 @@ def corrcoef(input: TensorBase) -> Any:
     c = cov(input)
     if not c._array.ndim:
         return c / c
-    deviations = sqrt(real(c.diag()))
+    deviations = sqrt(real(c.diagonal()))
     c = c / deviations.view(-1, 1) / deviations.view(1, -1)
     if c._array.dtype.kind != "c":
         return c.clip(-1, 1)

@@ -14,6 +14,7 @@ from ....foundations.errors import kind_of, noted, unsaid
 from ....foundations.limits import finfo
 from ....foundations.modes import local
 from ....kernels.networks import normalization as kernels
+from ....ops.elementwise import arithmetic
 from ....ops.networks import normalization as ops
 from ....tensors.state.base import TensorBase
 from ...arguments.checking import is_int
@@ -25,6 +26,7 @@ from ...recording.out_rules import FREE, rule
 from ...recording.public import public
 from ...state.base import moves, plain
 
+_add_number = recorded(arithmetic.add_number)
 _layer_norm, _group_norm = recorded(ops.layer_norm), recorded(ops.group_norm)
 _batch_norm, _batch_norm_by = recorded(ops.batch_norm), recorded(ops.batch_norm_by)
 
@@ -123,7 +125,7 @@ def rms_norm(input: TensorBase, normalized_shape: Sequence[int], weight: TensorB
     if eps is None:
         eps = finfo(exact.dtype).eps
     squares = exact.pow(2).mean([*range(-len(shape), 0)], True)
-    result = exact * (squares + eps).rsqrt()
+    result = exact * _add_number(squares, eps).rsqrt()
     if weight is not None:
         result = result * weight
     result = result.contiguous()

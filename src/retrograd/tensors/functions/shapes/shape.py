@@ -19,7 +19,7 @@ from ...arguments.dims import array_of, arrays_of, as_int, axes_of, axis_of
 from ...arguments.options import lies_in, order_in
 from ...recording.calls import recorded
 from ...recording.public import public
-from ...state.base import plain, requires
+from ...state.base import constant, plain, requires
 from ...transforms.batched import is_batch
 from ...transforms.refusals import check_copied_format, check_queried_format
 
@@ -106,7 +106,7 @@ def _read_as(input: TensorBase, dtype: torch_dtype) -> Any:
         for d, step in enumerate(strides[:-1]):
             if array.size and step * have % want:
                 raise RuntimeError(f"self.stride({d}) must be divisible by {want // have} {how}, but got {step}")
-    return plain(ops.read_as.run(array, dtype.dtype))
+    return plain(ops.read_as.run(constant(array), dtype.dtype))
 
 
 @public(event="aten::view_as", method=True)

@@ -1,0 +1,45 @@
+"""Errors and warnings of rare calls, by their whole texts."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import retrograd
+from programs.running import transcript
+
+PROGRAMS = {
+    "too much is cut off": """
+        pad = torch.nn.functional.pad
+        for mode in ("reflect", "replicate"):
+            for sizes in ((3,), (3, 4), (3, 4, 5)):
+                for cut in (-2, -3):
+                    attempt(lambda: pad(torch.ones(2, *sizes), (cut,) * 2 * len(sizes), mode=mode))
+            attempt(lambda: pad(torch.ones(2, 3, 9), (-1, -1, -2, -2), mode=mode))
+    """,
+    "values without dimensions for init": """
+        for name in ("eye_", "dirac_", "orthogonal_", "sparse_", "xavier_normal_", "kaiming_uniform_"):
+            attempt(lambda: getattr(torch.nn.init, name)(*([3, 0.1] if name == "sparse_" else [3])))
+    """,
+    "running statistics of a batch": """
+        attempt(lambda: torch.func.vmap(torch.nn.BatchNorm1d(3))(torch.ones(2, 4, 3)))
+    """,
+    "complex numbers that become real": """
+        a, b = torch.tensor([[2.]]), torch.tensor([[3. + 4.j]])
+        print(torch.linalg.solve_triangular(a, b, upper=True))
+        with torch.no_grad(): print(torch.embedding_renorm_(torch.tensor([[3. + 4.j]]), torch.tensor([0]), 1., 2.))
+    """,
+    "matrices that are none": """
+        for p in (None, 2, 1, "fro", "nuc"):
+            attempt(lambda: torch.linalg.cond(torch.ones(3), p))
+    """,
+    "an ellipsis of several lengths": """
+        attempt(lambda: torch.einsum("...i,...i", torch.ones(2, 3, 3), torch.ones(2, 3)))
+        attempt(lambda: torch.einsum("...i,...i", torch.ones(2, 3), torch.ones(2, 3, 3)))
+    """,
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_a_program_says_the_same(program: str) -> None:
+    assert transcript(retrograd, program) == transcript(torch, program)
