@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from threading import RLock, get_ident
 from time import monotonic
@@ -21,6 +22,17 @@ class Tracing:
 
     lock = RLock()
     thread: ClassVar[int | None] = None
+
+    @classmethod
+    def forget(cls) -> None:
+        """Give back what a trace has put in place, in a forked process, which lacks the thread that traces."""
+        if cls.thread is not None and cls.thread != get_ident():
+            cls.lock, cls.thread = RLock(), None
+            Undo.finish()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=Tracing.forget)
 
 
 class Turn:

@@ -72,6 +72,25 @@ class ThreadState:
         self.quiet = quiet
         self.run: Callable[..., Any] = quiet.run
 
+    def renewed(self, error: BaseException) -> bool:
+        """Whether a call failed since code that Python runs at any line (a handler of a signal, a finalizer) made the
+        call inside of a kernel of this thread. Then kernels get another context, and the call can be made again.
+        """
+        if type(error) is not RuntimeError or not str(error).startswith("cannot enter context"):
+            return False
+        self.quiet = self.quiet.copy()
+        self.run = self.quiet.run
+        return True
+
+    def quietly(self, kernel: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        """Call a kernel as `run` does, also inside of another kernel."""
+        try:
+            return self.run(kernel, *args, **options)
+        except RuntimeError as error:
+            if not self.renewed(error):
+                raise
+        return self.run(kernel, *args, **options)
+
     def tell(self, node: Any, results: Sequence[Any], operands: Sequence[Any]) -> None:
         """Tell the watchers of a complete node. It is called only if there are watchers."""
         for watcher in self.watchers:

@@ -177,11 +177,10 @@ class Op:
 
     def compute(self, *args: Any) -> Any:
         """The kernel's results for NumPy arrays, as arrays (not NumPy scalars) in the op's layout."""
-        run = local.thread.run
         rare = RARE and not self.view and rare_among(args)
         if rare:
             refuse_lacking(self.name, args, RARE)
-        results = run(self._in_float32 if rare and not self.any_type else self.kernel, *args)
+        results = local.thread.quietly(self._in_float32 if rare and not self.any_type else self.kernel, *args)
         if type(results) is np.ndarray and self.layout != "rows":
             return results
         order: Literal["C"] | None = "C" if self.layout == "rows" else None

@@ -263,7 +263,7 @@ class ElementsOptimizer(FormulaOptimizer):
                 for _, (p, _, *kept) in rows:
                     for array in (p, *kept):
                         versions.writing(array)
-            local.thread.run(self._compute_rows, rows, len(group["params"]) >= MANY, group, owners, times)
+            local.thread.quietly(self._compute_rows, rows, len(group["params"]) >= MANY, group, owners, times)
             versions.written_all(owners, line, times)
 
     def _compute_rows(self, rows: Sequence[tuple[Ready, list[Array]]], many: bool, group: dict[str, Any],

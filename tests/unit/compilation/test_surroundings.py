@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import retrograd as torch
+from needing import on_unix
 from retrograd import nn
 from retrograd.compilation.compiled import Tracing
 
@@ -205,6 +206,41 @@ def test_threads_that_call_one_function() -> None:
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+@on_unix
+def test_a_process_that_is_forked_while_another_thread_traces() -> None:
+    program = """
+import os, threading, time
+import retrograd as torch
+x, inside, go = torch.ones(3), threading.Event(), threading.Event()
+def slow(x):
+    y = x * 2
+    inside.set()
+    go.wait()
+    return y + 1
+def quick(x):
+    return x + 1
+slow, quick = torch.compile(slow), torch.compile(quick)
+quick(x)
+thread = threading.Thread(target=slow, args=(x,))
+thread.start()
+inside.wait()
+child = os.fork()
+if not child:
+    begin = time.monotonic()
+    found = [x.tolist(), quick(x).tolist(), quick(torch.ones(2, 2)).tolist()]
+    print(found, time.monotonic() - begin < 5, flush=True)
+    os._exit(0)
+print(os.waitpid(child, 0)[1])
+go.set()
+thread.join()
+print(slow(x).tolist())
+"""
+    found = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True,
+                           check=True, timeout=60)
+    assert found.stdout == (
+        "[[1.0, 1.0, 1.0], [2.0, 2.0, 2.0], [[2.0, 2.0], [2.0, 2.0]]] True\n0\n[3.0, 3.0, 3.0]\n")
 
 
 def test_a_first_call_loads_few_modules() -> None:

@@ -142,7 +142,7 @@ _STANDARDIZED = {(2, (0,)): ("AR", "1R", "1R"), (3, (0, 2)): ("ARB", "1R1", "1R1
 
 def _standardizing(x: Array, axes: tuple[int, ...]) -> tuple[tuple[str, str, str], tuple[int, ...], Any] | None:
     """The letters of arrays, the sizes, and the axes for them, for batch and group normalization."""
-    if axes == (0, *range(2, x.ndim)):
+    if x.ndim > 1 and axes == (0, *range(2, x.ndim)):
         letters, sizes = _channels(x)
         axes = (0,) if letters == "AR" else (0, 2)
         return _STANDARDIZED[len(letters), axes], sizes, axes

@@ -167,8 +167,9 @@ def _object_code(kernel: Callable[..., Any], given: tuple[Any, ...]) -> tuple[An
 def wait() -> None:
     """Wait until all machine code that calls have asked for is made."""
     while True:
-        thread = _Making.thread
-        if thread is None:
+        with _Making.lock:                                  # or the thread might not have started yet
+            thread = _Making.thread
+        if thread is None or not thread.is_alive():         # a handler of a signal may interrupt the start
             return
         thread.join()
 

@@ -42,7 +42,7 @@ def _leaky_relu(x: Lanes, negative_slope: Any) -> Lanes:
 def _elu(x: Lanes, alpha: Any, scale: Any, input_scale: Any) -> Lanes:
     below = clipped(x, -math.inf, 0)
     below = below if input_scale == 1 else below * plain(input_scale)
-    return select(x > 0, x * scale, expm1(below) * (alpha * scale))
+    return select(x >= 0, x * scale, expm1(below) * (alpha * scale))
 
 
 def _mish(x: Lanes) -> Lanes:

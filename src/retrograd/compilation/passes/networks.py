@@ -205,7 +205,7 @@ def _seen(w: LineWriter, x: Any, shape: Axes) -> Any:
 
 def _batch_norm(w: LineWriter, x: Any, weight: Any, bias: Any, eps: float) -> bool:
     like = w.like(x)
-    if not _floats(w, x, weight, bias) or not w.by_rows():
+    if not _floats(w, x, weight, bias) or not w.by_rows() or not eps:     # without eps, the kernel makes exceptions
         return False
     shape = (1, -1, *[1] * (like.ndim - 2))
     over = (0, *range(2, like.ndim))

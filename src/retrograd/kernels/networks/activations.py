@@ -71,7 +71,7 @@ def _elu(x: Array, alpha: float, scale: float, input_scale: float) -> Any:
         np.multiply(below, input_scale, out=below)
     np.expm1(below, out=below)
     np.multiply(below, alpha * scale, out=below)
-    return where_into(below, x > 0, np.multiply(x, scale))
+    return where_into(below, x >= 0, np.multiply(x, scale))
 
 
 note_rule(elu, 0.3)

@@ -96,6 +96,8 @@ def batch_norm(x: Array, weight: Array, bias: Array, eps: float) -> tuple[Any, A
     found = moments_of_runs(x, axes, length) if length else None
     mean, variance = moments(x, axes) if found is None else found
     rstd = np.reciprocal(np.sqrt(variance + variance.dtype.type(eps)))
+    if not eps:
+        rstd[variance == 0] = 0                             # as in PyTorch, a channel of one number is 0, and not nan
     out = _standardized(x, weight, bias, mean, rstd, 0 if found is None else length)
     return (packed_like(out.astype(final, copy=False), given),
             *[a.reshape(-1).astype(kept, copy=False) for a in (mean, rstd)],

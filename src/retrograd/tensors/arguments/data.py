@@ -100,7 +100,7 @@ def _supported(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _copied(array: Array, dtype: np.dtype[Any] | None) -> Array:
-    run = local.thread.quiet.run
+    run = local.thread.quietly
     if dtype is not None and array.dtype.kind == "c" and dtype.kind not in "cb":
         warn_of_discarded_part(array.dtype, dtype)
         array = array.real
@@ -278,7 +278,7 @@ def _as_array(flat: Sequence[Any], target: np.dtype[Any]) -> Array:
     if target in NARROW:
         return _copied(np.array(flat, np.float64), target)
     try:
-        array: Array = local.thread.quiet.run(np.array, flat, target)
+        array: Array = local.thread.quietly(np.array, flat, target)
     except (TypeError, ValueError, OverflowError):
         flat = [_number(item, target) for item in flat]
         array = np.array(flat, np.int64 if target.kind in "iu" and target.itemsize < 8 else target).astype(target)

@@ -29,7 +29,7 @@ from ..state.dispatch import DISPATCH, UNHANDLED
 from .composing import composing
 from .joins import joining, joins
 from .nodes import choosing, class_of, keeping, look_after_converted, new_node
-from .operands import NUMBERS, Bound, common, explained, floating, leaves, operand, scalar, schemas_of
+from .operands import NUMBERS, Bound, again, common, floating, leaves, operand, scalar, schemas_of
 from .out_rules import ELEMENTWISE
 from .overriding import cast_by_autocast
 from .public_facts import recorded_as
@@ -124,8 +124,8 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
         try:
             out = op.run(array) if not straight else thread.run(
                 kernel if large is None or array.size < PARTS else large, array, out=...)
-        except TypeError as error:
-            raise explained(op, (input,), error) from None
+        except (TypeError, RuntimeError) as error:
+            return again(call, (input,), op, (input,), error)
         result = _new(DISPATCH.tensor)
         result._array = out
         result._grad_meta = result._edge = None
@@ -204,8 +204,8 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
         thread = local.thread
         try:
             out = thread.run(kernel, a, b, out=...) if thread.transform is None else op.run(a, b)
-        except (TypeError, ValueError) as error:
-            raise explained(op, (input, other), error) from None
+        except (TypeError, ValueError, RuntimeError) as error:
+            return again(call, (input, other), op, (input, other), error)
         result = _new(DISPATCH.tensor)
         result._array = out
         result._grad_meta = result._edge = None
@@ -285,8 +285,8 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
                 out = thread.run(kernel, array, *options)
                 if type(out) is not np.ndarray or (row_major and not out.flags.c_contiguous):
                     out = np.asarray(out, order="C" if row_major else None)
-        except (TypeError, ValueError) as error:
-            raise explained(op, (x,), error) from None
+        except (TypeError, ValueError, RuntimeError) as error:
+            return again(call, (x, *options), op, (x,), error)
         result = _new(DISPATCH.tensor)
         result._array = out
         result._grad_meta = result._edge = None
@@ -349,8 +349,8 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
             else:
                 made = thread.run(kernel, *given)
                 out = np.asarray(made, order=order) if single else [np.asarray(part, order=order) for part in made]
-        except (TypeError, ValueError) as error:
-            raise explained(op, operands, error) from None
+        except (TypeError, ValueError, RuntimeError) as error:
+            return again(call, args, op, operands, error)
         if ordered and thread.transform is None:
             out = in_common_order(out, arrays)
         return (_result if single else _results)(op, out, operands, arrays, edges, args)

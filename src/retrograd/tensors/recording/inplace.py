@@ -111,12 +111,11 @@ def _write(op: Op, x: TensorBase, operands: list[Any], args: tuple[Any, ...], in
     edges = tuple([None if o is None else edge_of(o) for o in operands]) if recording else ()
     recording = recording and bool(op.steps) and x._array.dtype in DIFFERENTIABLE
     check_overlaps(op, x._array, [None if o is None else o._array for o in operands])
-    arrays = _promoted(op, operands)
-    target, options = x._array, args[op.arity - 1:]
+    arrays, target, options = _promoted(op, operands), x._array, args[op.arity - 1:]
     out, node, after, transform = None, None, False, thread.transform
     try:
         if into is None and transform is None:
-            out = op.compute(*arrays, *options) if RARE else thread.run(op.kernel, *arrays, *options)
+            out = op.compute(*arrays, *options) if RARE else thread.quietly(op.kernel, *arrays, *options)
             check_result(out, target)
         if recording:
             node, after = _inner_node(op, operands, arrays, edges, args)
@@ -176,7 +175,9 @@ def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[...,
             run(op.kernel, target, *args, out=target)
         else:
             run(into, target, *args)
-    except (TypeError, ValueError):                     # nothing was written; `write` raises PyTorch's error
+    except (TypeError, ValueError, RuntimeError) as error:      # nothing was written; `write` raises PyTorch's error
+        if isinstance(error, RuntimeError) and not thread.renewed(error):
+            raise
         return False
     versions.written(target, user_site(3))
     return True
@@ -227,7 +228,7 @@ def _write_into(op: Op, into: Callable[..., Any], args: list[Any]) -> None:
         refuse_lacking(op.name, args, RARE)
         if not op.any_type:
             into = partial(write_in_float32, into)
-    local.thread.run(into, *args)
+    local.thread.quietly(into, *args)
 
 
 def _write_unlocked(op: Op, target: Array, others: list[Any], options: Any, out: Any,
@@ -318,8 +319,7 @@ def take_history(x: Any, after: Any) -> None:
         set_edge(x, edge_of(after))
         return
     with histories:
-        arrays = [x._array, after._array]
-        node, _ = _inner_node(copy.written, [x, after], arrays, (edge_of(x), edge_of(after)), ())
+        node, _ = _inner_node(copy.written, [x, after], [x._array, after._array], (edge_of(x), edge_of(after)), ())
         rebase(x, node)
 
 

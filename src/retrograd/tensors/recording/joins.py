@@ -16,7 +16,7 @@ from ...ops.framework import Op
 from ..state.base import edge_of, mark_inference
 from ..state.dispatch import DISPATCH
 from .nodes import making
-from .operands import explained
+from .operands import again
 
 
 def joins(op: Op) -> bool:
@@ -42,8 +42,8 @@ def joining(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
             edges = tuple([x._edge if x._grad_meta is None else edge_of(x) for x in operands])
         try:
             out = thread.run(kernel, arrays, *options)
-        except (TypeError, ValueError) as error:
-            raise explained(op, operands, error) from None
+        except (TypeError, ValueError, RuntimeError) as error:
+            return again(call, (operands, *options), op, operands, error)
         result = object.__new__(DISPATCH.tensor)
         result._array = out if out.flags.c_contiguous else np.asarray(out, order="C")
         result._edge = result._grad_meta = None

@@ -5,7 +5,7 @@ This is the slow part of a recorded call: conversion, promotion, and PyTorch's m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,7 +73,7 @@ def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
     if target.kind in "iu":
         array = np.array(value).astype(target)
     else:
-        array = local.thread.run(np.array, value, target)                    # a number may be too large for float32
+        array = local.thread.quietly(np.array, value, target)                # a number may be too large for float32
     array.flags.writeable = False                           # shared, and the sign of a number for `is_number`
     constant = with_edge(array, None)                       # no inference tensor: other modes use it too
     if of_type is not None and (value or type(value) is not float) and target is dtype and value == value:
@@ -178,7 +178,7 @@ def _quietly(array: Array, dtype: np.dtype[Any]) -> Any:
     if array.dtype.kind == "c" != dtype.kind:
         warn_of_discarded_part(array.dtype, dtype)
         return cast.run(array, dtype)
-    return local.thread.run(copied, array, dtype)
+    return local.thread.quietly(copied, array, dtype)
 
 
 # Ops and types: the op computes in this type if all its operands have this type. An op finds out once.
@@ -237,6 +237,17 @@ def explained(op: Op, operands: Sequence[Any], error: Exception) -> Exception:
     if isinstance(error, (ValueError, TypeError)) and op.kind != "operator":
         return RuntimeError(f"{op.name}: {error}")
     return error
+
+
+def again(call: Callable[..., Any], args: Sequence[Any], op: Op, operands: Sequence[Any], error: Exception) -> Any:
+    """The result of a call whose kernel could not run, since a handler of a signal or a finalizer made the call inside
+    of another kernel. Otherwise, raises PyTorch's error in place of the error.
+    """
+    if local.thread.renewed(error):
+        return call(*args)
+    if isinstance(error, RuntimeError):
+        raise error
+    raise explained(op, operands, error) from None
 
 
 def kept_scalars() -> set[int]:

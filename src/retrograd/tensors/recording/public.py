@@ -151,8 +151,8 @@ def _entry_of_strict(facts: Public, body: Callable[..., Any]) -> Callable[..., A
         if not kwargs and types in known and DISPATCH.inert.issuperset(types):
             try:
                 return body(*args)
-            except Exception:
-                wrong = facts.refused(args, kwargs)
+            except Exception as error:
+                wrong = facts.refused(args, kwargs, error)
                 if wrong is None:
                     raise
             return facts.instead(wrong, args, kwargs)
@@ -167,8 +167,8 @@ def _entry_of_none(facts: Public, body: Callable[..., Any]) -> Callable[..., Any
         if DISPATCH.inert and not (kwargs and _unusual(kwargs)):
             try:
                 return body(*args, **kwargs) if kwargs else body(*args)
-            except Exception:
-                wrong = facts.refused(args, kwargs)
+            except Exception as error:
+                wrong = facts.refused(args, kwargs, error)
                 if wrong is None:
                     raise
             return facts.instead(wrong, args, kwargs)   # outside of `except`: the first error is not its context
@@ -183,8 +183,8 @@ def _entry_of_first(facts: Public, body: Callable[..., Any]) -> Callable[..., An
         if args and type(args[0]) in DISPATCH.inert and not (kwargs and _unusual(kwargs)):
             try:
                 return body(*args, **kwargs) if kwargs else body(*args)
-            except Exception:
-                wrong = facts.refused(args, kwargs)
+            except Exception as error:
+                wrong = facts.refused(args, kwargs, error)
                 if wrong is None:
                     raise
             return facts.instead(wrong, args, kwargs)
@@ -211,8 +211,8 @@ def _entry_of_any(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]
             return facts.call(args, kwargs)
         try:
             return body(*args, **kwargs) if kwargs else body(*args)     # a call without ** is quicker
-        except Exception:
-            wrong = facts.refused(args, kwargs)
+        except Exception as error:
+            wrong = facts.refused(args, kwargs, error)
             if wrong is None:
                 raise
         return facts.instead(wrong, args, kwargs)
@@ -231,8 +231,8 @@ def _entry_of_sequence(facts: Public, body: Callable[..., Any]) -> Callable[...,
                 return facts.call(args, kwargs)
         try:
             return body(*args, **kwargs) if kwargs else body(*args)     # a call without ** is quicker
-        except Exception:
-            wrong = facts.refused(args, kwargs)
+        except Exception as error:
+            wrong = facts.refused(args, kwargs, error)
             if wrong is None:
                 raise
         return facts.instead(wrong, args, kwargs)

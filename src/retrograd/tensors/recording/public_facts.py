@@ -35,6 +35,10 @@ _NOTHING: set[tuple[Any, ...]] = set()
 OutRule = Any
 
 
+class Inside(Exception):
+    """Stands for the error of a call that can be made again, since now kernels may run inside of a kernel."""
+
+
 class Public:
     """The facts about a public function.
 
@@ -58,11 +62,15 @@ class Public:
         self.bind: Callable[[str], Any] | None = None
         self.known: set[tuple[Any, ...]] = set() if strict else _NOTHING      # types of arguments that fitted
 
-    def refused(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception | None:
+    def refused(self, args: tuple[Any, ...], kwargs: dict[str, Any],
+                failed: Exception | None = None) -> Exception | None:
         """PyTorch's error for the arguments of a call that failed; None if they fit, and none of them handles calls.
 
-        Also None for calls from within the package, which may pass arguments that programs cannot pass.
+        Also None for calls from within the package, which may pass arguments that programs cannot pass. If the call
+        failed only since it came inside of a kernel, the result is `Inside`.
         """
+        if failed is not None and local.thread.renewed(failed):
+            return Inside()
         frame: FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename.startswith(_PASSED):
             frame = frame.f_back
@@ -97,10 +105,13 @@ class Public:
         return getattr(DISPATCH.tensor, name, None) is self.entry and name not in package.__all__
 
     def instead(self, wrong: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The result for arguments that handle the call, or in an order that PyTorch gave up and still takes.
+        """The result for arguments that handle the call, or in an order that PyTorch gave up and still takes, or of a
+        call that came inside of a kernel.
 
         Raises `wrong` for others.
         """
+        if type(wrong) is Inside:
+            return self.entry(*args, **kwargs)
         answer = UNHANDLED if self.for_modes else answered(self.entry, args, kwargs)
         if answer is not UNHANDLED:
             return answer
@@ -153,8 +164,8 @@ class Public:
             if out is None:
                 return self.body(*args, **named)
             return _out.into(out, self.entry.__name__, self.out, self.body, args, named)
-        except Exception:
-            wrong = self.refused(args, kwargs)
+        except Exception as error:
+            wrong = self.refused(args, kwargs, error)
             if wrong is None:
                 raise
         return self.instead(wrong, args, kwargs)

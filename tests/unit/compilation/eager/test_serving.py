@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -235,6 +236,27 @@ def test_a_thread_that_does_not_start_leaves_numpy_serving(
     with noted() as found:
         torch.softmax(x, 1)
     assert len(found) == 1
+
+
+def test_a_call_waits_for_a_thread_that_another_call_starts(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    x, start, results, begun = rows(), threading.Thread.start, list[Any](), threading.Event()
+
+    def slow(self: threading.Thread) -> None:
+        if self.name == "retrograd machine code":
+            torch.backends.native.wait()                    # as a handler of a signal may do
+            begun.set()
+            time.sleep(0.3)
+        start(self)
+
+    monkeypatch.setattr(threading.Thread, "start", slow)
+    other = threading.Thread(target=lambda: results.append(torch.softmax(x, 1)))
+    other.start()
+    begun.wait(10)
+    with noted() as found:
+        results.append(torch.softmax(x, 1))
+    other.join()
+    assert len(found) == 1
+    assert results[0].equal(results[1])
 
 
 def test_an_error_of_the_compiler_leaves_numpy_serving(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,5 +95,5 @@ def _as_index(array: Array) -> Any:
     elif array.dtype == np.uint8:
         array = static_index(array)
     elif array.dtype.kind != "b":
-        array = local.thread.quiet.run(array.astype, np.int64)
+        array = local.thread.quietly(array.astype, np.int64)
     return array if array.ndim else array.item()
