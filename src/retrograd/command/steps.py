@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import multiprocessing
 import os
 import random
 import signal
@@ -68,6 +69,7 @@ class End(NamedTuple):
 
 def child(connection: Connection, package: str, options: argparse.Namespace) -> None:
     """Run the program and send its steps, and at last its end. This is the first function of the process."""
+    multiprocessing.set_start_method(None, force=True)       # the program chooses how its own processes start
     signal.signal(signal.SIGINT, signal.SIG_IGN)             # an interrupt is for the process that compares
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

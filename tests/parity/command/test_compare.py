@@ -168,6 +168,21 @@ torch.autograd.grad((y + b.exp()).sum(), [x])
     assert changes["UnbindBackward0"] > 0
 
 
+def test_a_program_that_starts_processes(tmp_path: Path) -> None:
+    program = """
+import multiprocessing
+def double(number): return float(torch.tensor(number) * 2)
+if __name__ == "__main__":
+    multiprocessing.set_start_method("spawn")
+    with multiprocessing.Pool(1) as pool:
+        numbers = pool.map(double, [1., 2.])
+    print(torch.tensor(numbers).sum())
+"""
+    result = compared(tmp_path, program)
+    assert result.stdout.splitlines() == ["tensor(6.)", "All 5 steps agree. Both runs ended with exit status 0"]
+    assert result.returncode == 0
+
+
 def test_without_a_pass_there_is_no_page(tmp_path: Path) -> None:
     result = compared(tmp_path, "x.exp()", options=("--page", "both.html"))
     assert result.returncode == 1
