@@ -153,6 +153,7 @@ def test_help_opens_and_closes(page: Any) -> None:
     shown = page("mlp")
     shown.press("?")
     assert shown.value("byId('keys').open")
+    assert shown.faults() == []
     shown.press(Keys.ARROW_RIGHT)
     assert shown.value("state.step") is None
     shown.press(Keys.ESCAPE)
