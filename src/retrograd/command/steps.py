@@ -15,6 +15,8 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import count
+from math import inf
 from multiprocessing.connection import Connection
 from types import FrameType
 from typing import Any, NamedTuple
@@ -117,12 +119,18 @@ def _pass_sent(package: str, torch: Any, connection: Connection, options: argpar
 
 
 class _Recorder:
-    """Sends the steps of the running program. `busy` is true while a step is examined, whose calls are no steps."""
+    """Sends the steps of the running program. `busy` is true while a step is examined, whose calls are no steps.
+
+    `met` numbers the leaves in the order in which the program used them. The graphs of gradients differ between the
+    packages, so a walk through such a graph finds the leaves in another order.
+    """
 
     def __init__(self, torch: Any, connection: Connection) -> None:
         self.torch, self.connection = torch, connection
         self.roots = [os.path.join(folder, "") for folder in torch.__path__]
         self.busy = False
+        self.met = importlib.import_module("torch.utils.weak").WeakTensorKeyDictionary()
+        self.numbers = count()
 
     def mode(self) -> Any:
         """The context in which steps are sent."""
@@ -142,7 +150,8 @@ class _Recorder:
         name = getattr(func, "__name__", "")
         if frame is None or name in ("__get__", "__set__", "__repr__", "__format__", "manual_seed"):
             return func(*args, **kwargs)
-        leaves = self._examined(lambda: [*_leaves(args[0])]) if name == "backward" and args else []
+        self._examined(lambda: self._meet([args, kwargs]))
+        leaves = self._examined(lambda: self._leaves_of(args[0])) if name == "backward" and args else []
         try:
             result = func(*args, **kwargs)
         except Exception as error:
@@ -158,6 +167,8 @@ class _Recorder:
 
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
             frame = None if recorder.busy else recorder._caller(modules=True)
+            if frame is not None:
+                recorder._examined(lambda: recorder._meet([args, kwargs, [*self.parameters()]]))
             result = call(self, *args, **kwargs)
             if frame is not None:
                 recorder._send(f"{type(self).__name__}.forward", frame, [result])
@@ -203,6 +214,20 @@ class _Recorder:
                 return look()
         finally:
             self.busy = before
+
+    def _meet(self, value: Any) -> list[Any]:
+        """Number the leaves in a value that the program uses."""
+        if isinstance(value, self.torch.Tensor):
+            if value.is_leaf and value.requires_grad and value not in self.met:
+                self.met[value] = next(self.numbers)
+        elif isinstance(value, (list, tuple, dict)):
+            for each in value.values() if isinstance(value, dict) else value:
+                self._meet(each)
+        return []
+
+    def _leaves_of(self, root: Any) -> list[Any]:
+        """The leaves of a graph, in the order in which the program used them; then those that the program hid."""
+        return sorted(_leaves(root), key=lambda leaf: self.met.get(leaf, inf))
 
     def _facts(self, value: Any) -> Iterator[Any]:
         """The tensors and numbers in a result."""

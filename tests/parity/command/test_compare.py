@@ -168,6 +168,19 @@ torch.autograd.grad((y + b.exp()).sum(), [x])
     assert changes["UnbindBackward0"] > 0
 
 
+def test_leaves_behind_the_graph_of_a_gradient(tmp_path: Path) -> None:
+    """The graphs of gradients differ, so the order in which a walk finds the leaves does, too."""
+    program = """
+net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4), torch.nn.ReLU(), torch.nn.Linear(4, 1))
+scale = torch.ones(1, requires_grad=True)
+loss = (net(x) * scale).sum()
+slope, = torch.autograd.grad(loss, x, create_graph=True)
+(slope.norm() + loss).backward()
+"""
+    result = compared(tmp_path, program, options=("--rtol", "1e-3"))
+    assert result.returncode == 0, result.stdout
+
+
 def test_a_program_that_starts_processes(tmp_path: Path) -> None:
     program = """
 import multiprocessing
