@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager
 from itertools import count
 from math import inf
 from multiprocessing.connection import Connection
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -146,7 +146,8 @@ class _Recorder:
 
     def function(self, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a function of torch, and send the step if the program made the call."""
-        frame = None if self.busy else self._caller(modules=False)
+        own = func.__code__ if func is self.torch.autograd.grad else None     # PyTorch's stands among the parts
+        frame = None if self.busy else self._caller(modules=False, own=own)
         name = getattr(func, "__name__", "")
         if frame is None or name in ("__get__", "__set__", "__repr__", "__format__", "manual_seed"):
             return func(*args, **kwargs)
@@ -182,15 +183,17 @@ class _Recorder:
             parameters = [p for group in optimizer.param_groups for p in group["params"]]
             self._send(f"{type(optimizer).__name__}.step", frame, parameters)
 
-    def _caller(self, modules: bool | None) -> FrameType | None:
+    def _caller(self, modules: bool | None, own: CodeType | None = None) -> FrameType | None:
         """The frame of the program that made a call; None if the code of a module, say, made the call.
+
+        `own` is the code of the called function itself, if its frame may be on the stack.
 
         A container's calls of its modules count as the program's if `modules` is true. None accepts every call.
         """
         frame: FrameType | None = sys._getframe(2)
         while frame is not None:
             file = frame.f_code.co_filename
-            if file != __file__ and not file.startswith("<frozen"):
+            if file != __file__ and not file.startswith("<frozen") and frame.f_code is not own:
                 root = next((root for root in self.roots if file.startswith(root)), None)
                 if root is None:
                     return frame

@@ -168,6 +168,19 @@ torch.autograd.grad((y + b.exp()).sum(), [x])
     assert changes["UnbindBackward0"] > 0
 
 
+@pytest.mark.parametrize("inputs", ["[x, w]", "[y]", "[a, w]"])
+def test_the_page_has_the_gradients_that_a_pass_returns(inputs: str, tmp_path: Path) -> None:
+    program = f"""
+w = torch.ones(3, requires_grad=True)
+a, b = (x * w).unbind(0)
+y = a * b
+torch.autograd.grad((y * w).sum(), {inputs})
+"""
+    document = page_of(tmp_path, program, 0)
+    assert document["beside"]["differing"] == 0
+    assert any(node["order"] is not None and node["gradient"] for node in document["nodes"])
+
+
 def test_leaves_behind_the_graph_of_a_gradient(tmp_path: Path) -> None:
     """The graphs of gradients differ, so the order in which a walk finds the leaves does, too."""
     program = """
