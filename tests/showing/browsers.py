@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.resources
 import json
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ from selenium.webdriver.common.by import By
 
 SWITCHES = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
             "--disable-background-networking", "--disable-component-update", "--disable-sync")
-PATIENCE = 200      # seconds for axe to read a page on a busy machine
+PATIENCE = 200      # seconds for axe to read a page, or for anything else, on a busy machine
 
 
 class Browser:
@@ -76,6 +77,44 @@ class Browser:
         """Keys, one after the other, to whatever has the focus."""
         for key in keys:
             ActionChains(self.driver, duration=0).send_keys(key).perform()
+
+    def wait_for(self, expression: str) -> Any:
+        """What an expression is worth once it is worth something. A busy machine may take long."""
+        deadline = time.monotonic() + PATIENCE
+        while not (worth := self.value(expression)):
+            assert time.monotonic() < deadline, expression
+        return worth
+
+    def keep_messages(self) -> None:
+        """Let messages of the page stay. They would go after two seconds, in which a busy machine reads nothing."""
+        self.value("void ((usual) => { window.setTimeout = (call, delay, ...rest) =>"
+                   " (delay < 1000 ? usual(call, delay, ...rest) : 0); })(window.setTimeout)")
+
+    @contextmanager
+    def counting_work(self) -> Iterator[None]:
+        """A context in which `seconds_of_work` counts from 0."""
+        self.tell("Performance.disable")
+        self.tell("Performance.enable", timeDomain="threadTicks")
+        try:
+            yield
+        finally:
+            self.tell("Performance.disable")
+
+    @property
+    def seconds_of_work(self) -> float:
+        """How long the processor has worked for the page. Other programs do not count, however busy the machine is."""
+        metrics = {one["name"]: one["value"] for one in self.tell("Performance.getMetrics")["metrics"]}
+        return float(metrics["TaskDuration"])
+
+    @contextmanager
+    def at_first(self, expression: str) -> Iterator[None]:
+        """A context in which `atFirst` of a page is what an expression is worth when the page has been read."""
+        script = f"addEventListener('DOMContentLoaded', () => {{ window.atFirst = {expression}; }})"
+        added = self.tell("Page.addScriptToEvaluateOnNewDocument", source=script)
+        try:
+            yield
+        finally:
+            self.tell("Page.removeScriptToEvaluateOnNewDocument", **added)
 
     @property
     def address(self) -> str:

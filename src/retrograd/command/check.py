@@ -37,8 +37,8 @@ def run(options: argparse.Namespace) -> int:
 def check(targets: Iterable[str]) -> int:
     """Print what retrograd lacks of the programs, folders or packages. Returns the exit status.
 
-    The status is 0 if nothing is missing, 1 if something is missing or a file is no Python, and 2 if a target is not
-    there.
+    The status is 0 if nothing is missing, 1 if something is missing or a file cannot be read as Python, and 2 if a
+    target is not there.
     """
     needed: set[str] = set()
     places: dict[str, list[str]] = {}
@@ -51,10 +51,8 @@ def check(targets: Iterable[str]) -> int:
         for file in files:
             try:
                 _read(file, needed, places)
-            except (SyntaxError, ValueError) as error:
-                line = getattr(error, "lineno", None) or 1
-                place = _shown(file) if file.suffix == _NOTEBOOK else f"{_shown(file)}:{line}"
-                unread.append(f"{place}: {getattr(error, 'msg', error)}")
+            except (SyntaxError, ValueError, OSError, RecursionError) as error:
+                unread.append(_why_unread(file, error))
     for path, found in places.items():
         more = f" ({len(found)} places)" if len(found) > 1 else ""
         print(f"{found[0]}: {path}{more}{_said(path)}")
@@ -69,6 +67,16 @@ def _summary(needed: int, missing: int, unread: int) -> str:
     ending = f"; {missing} {'is' if missing == 1 else 'are'} missing" if missing else "; all there" if needed else ""
     files = f"; {unread} file{'' if unread == 1 else 's'} could not be read" if unread else ""
     return names + ending + files
+
+
+def _why_unread(file: Path, error: Exception) -> str:
+    """The place in a file, and why the file cannot be read."""
+    if isinstance(error, OSError):
+        return f"{_shown(file)}: {error.strerror}"
+    if isinstance(error, RecursionError):
+        return f"{_shown(file)}: expressions are nested too deeply"
+    line = "" if file.suffix == _NOTEBOOK else f":{getattr(error, 'lineno', None) or 1}"
+    return f"{_shown(file)}{line}: {getattr(error, 'msg', error)}"
 
 
 def _said(path: str) -> str:
@@ -140,7 +148,7 @@ def _files(target: str) -> list[Path]:
         return []
     if not sys.flags.safe_path and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
-    spec = find_spec(first)
+    spec = find_spec(first) if first != "__main__" else None     # that is this command
     if spec is None:
         return []
     folders = [Path(folder, *rest) for folder in spec.submodule_search_locations or ()]
@@ -150,10 +158,10 @@ def _files(target: str) -> list[Path]:
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    """The Python files below a folder, without hidden folders and virtual environments."""
+    """The Python files below a folder, without hidden folders, virtual environments, and links that lead nowhere."""
     for here, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith((".", "__pycache__"))
                       and not Path(here, name, "pyvenv.cfg").exists()]
-        yield from (Path(here, name) for name in files if name.endswith(".py"))
+        yield from (path for name in files if name.endswith(".py") and (path := Path(here, name)).is_file())
 
 

@@ -5,7 +5,8 @@ children. The interpreter imports the program again, and ``import torch`` must m
 runs. While a `Children` is in force, multiprocessing starts ``python THIS_FILE -c COMMAND`` instead.
 
 The file then runs while sys.path is not yet that of the program. So the file imports the package only when the child
-asks for torch.
+asks for torch or for the package. The program may have a file with the name of the package. As in the first
+interpreter, an import of that name still means the package.
 """
 
 import importlib
@@ -13,7 +14,7 @@ import multiprocessing.util
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from importlib.machinery import ModuleSpec
-from importlib.util import find_spec
+from importlib.util import spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -42,22 +43,26 @@ class Children:
 
 
 class _Promise:
-    """A finder that lets ``import torch`` mean retrograd as soon as a program asks for torch."""
+    """A finder that lets ``import torch`` mean retrograd as soon as a program asks for torch.
+
+    The finder also answers for the package itself, whose folder need not be on sys.path.
+    """
 
     def __init__(self) -> None:
         self._children = Children()
 
     def _kept(self) -> Any:
         """The finder of the package, in place of this one."""
+        package = importlib.import_module(_FOLDER.name)
         sys.meta_path.remove(self)
         self._children.undo()
-        if find_spec(_FOLDER.name) is None:
-            sys.path.append(str(_FOLDER.parent))
-        importlib.import_module(_FOLDER.name).as_torch()
+        package.as_torch()
         return sys.meta_path[0]
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None,
                   /) -> ModuleSpec | None:
+        if fullname == _FOLDER.name:
+            return spec_from_file_location(fullname, _FOLDER / "__init__.py")
         if fullname.partition(".")[0] not in ("torch", "functorch"):
             return None
         found: ModuleSpec | None = self._kept().find_spec(fullname, path, target)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import re
 import sys
@@ -55,6 +56,8 @@ def main(arguments: list[str] | None = None) -> None:
     module, options = read(sys.argv[1:] if arguments is None else arguments)
     if getattr(options, "has_program", False) and not getattr(options, "elsewhere", False):
         sys.exit(module.run(options))
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")    # names and lines of programs may have any signs
     try:
         status = module.run(options)
         flush_output()
@@ -70,6 +73,12 @@ def flush_output() -> None:
     """Flush standard output, if there is one. A program without a terminal may have none."""
     if sys.stdout is not None:
         sys.stdout.flush()
+
+
+def printable(text: str) -> str:
+    """A text for the standard output of a program, with a question mark for each sign that its encoding lacks."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return text.encode(encoding, "replace").decode(encoding)
 
 
 def close_output() -> None:

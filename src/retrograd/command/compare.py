@@ -201,7 +201,9 @@ def _kind(side: _Side) -> str:
 
 
 def _before(count: int) -> str:
-    return "It is the first step." if not count else f"The {count} step{'s' * (count > 1)} before agree."
+    if not count:
+        return "It is the first step."
+    return "The step before agrees." if count == 1 else f"The {count} steps before agree."
 
 
 def _place(step: Step) -> str:

@@ -96,7 +96,7 @@ def fish(commands: Commands) -> str:
 
 def _quoted(text: str) -> str:
     """A text as one word of a shell."""
-    return "'" + text.replace("'", "’") + "'"
+    return "'" + text.replace("'", "'\\''") + "'"
 
 
 _SHELLS: dict[str, Callable[[Commands], str]] = {"bash": bash, "zsh": zsh, "fish": fish}

@@ -52,12 +52,10 @@ def _differing(one: Any, other: Any, tolerance: Tolerance) -> list[tuple[str, st
         return [*facts, ("values", _short(one.values), _short(other.values))]
     if one.values is None or other.values is None or not one.values.size:
         return []
-    wrong = ~np.isclose(other.values, one.values, *tolerance.of(one.dtype), equal_nan=True)
+    wrong = _wrong(one.values, other.values, *tolerance.of(one.dtype))
     if not wrong.any():
         return []
-    with np.errstate(all="ignore"):
-        apart = np.where(wrong, np.abs(np.subtract(one.values, other.values, dtype=_wide(one.values))), 0)
-    apart = np.where(np.isnan(apart), np.inf, apart)
+    apart = _apart(one.values, other.values, wrong)
     worst = np.unravel_index(int(np.argmax(apart)), apart.shape)
     place = [int(i) for i in worst]
     return [*facts, ("values", _short(one.values), _short(other.values)),
@@ -66,8 +64,26 @@ def _differing(one: Any, other: Any, tolerance: Tolerance) -> list[tuple[str, st
             ("difference", f"{apart[worst]:.3g}", "")]
 
 
-def _wide(values: Any) -> Any:
-    return np.complex128 if values.dtype.kind == "c" else np.float64
+def _exact(values: Any) -> bool:
+    """Whether numbers are integers or bools. A float64 may lack digits of such a number."""
+    return bool(values.dtype.kind in "biu")
+
+
+def _wrong(one: Any, other: Any, rtol: float, atol: float) -> Any:
+    """Where numbers are further apart than allowed."""
+    return np.not_equal(one, other) if _exact(one) else ~np.isclose(other, one, rtol, atol, equal_nan=True)
+
+
+def _apart(one: Any, other: Any, wrong: Any) -> Any:
+    """How far numbers are apart where they are `wrong`, and 0 elsewhere."""
+    if _exact(one):
+        apart = np.zeros(one.shape, object)
+        apart[wrong] = np.abs(one[wrong].astype(object) - other[wrong].astype(object))
+        return apart
+    with np.errstate(all="ignore"):
+        wide = np.complex128 if one.dtype.kind == "c" else np.float64
+        apart = np.where(wrong, np.abs(np.subtract(one, other, dtype=wide)), 0)
+    return np.where(np.isnan(apart), np.inf, apart)
 
 
 def _agree(one: Any, other: Any, rtol: float, atol: float) -> bool:

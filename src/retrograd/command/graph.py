@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from retrograd.command.cli import printable
 from retrograd.command.run import add_program
 from retrograd.command.watching import Watch
 from retrograd.viz.passes import drawing, writing
@@ -46,9 +47,7 @@ def run(options: argparse.Namespace) -> int:
 class _Drawn(Watch):
     def put(self, found: Picture | str) -> str:
         if self.output is None:
-            # Some have no signs for lines, as of files in Windows.
-            encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-            print(str(found).encode(encoding, "replace").decode(encoding), flush=True)
+            print(printable(str(found)), flush=True)     # some encodings have no signs for lines
             return ""
         Path(self.output).write_text(f"{found}\n" if isinstance(found, str) else found.svg, encoding="utf-8")
         return f"wrote {self.output}: the graph of the first backward pass"

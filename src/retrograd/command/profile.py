@@ -13,7 +13,7 @@ from typing import Any
 
 from retrograd.autograd.profiler import profile, record_function
 from retrograd.command import flame
-from retrograd.command.cli import flush_output
+from retrograd.command.cli import close_output, flush_output, printable
 from retrograd.command.run import add_program, run as run_program
 from retrograd.nn.modules.module import Module
 
@@ -68,14 +68,14 @@ def run(options: argparse.Namespace) -> int | None:
 
 def _report(watch: profile, elapsed: float, options: argparse.Namespace) -> bool:
     """Print the table and write the files. Returns whether all files could be written."""
-    flush_output()
     if not watch.function_events:
+        _print("")
         print("retrograd: the program called no operators in its main thread, so there is nothing to show",
               file=sys.stderr)
         return True
     rows = watch.key_averages(group_by_input_shape=options.shapes)
     rows[:] = [row for row in rows if not row.key.startswith(_MODULE)]
-    print(rows.table(sort_by=_SORTED[options.sort], row_limit=options.rows))
+    _print(f"{rows.table(sort_by=_SORTED[options.sort], row_limit=options.rows)}\n")
     written = True
     if options.flame:
         name = options.script if options.module is None else options.module
@@ -84,6 +84,15 @@ def _report(watch: profile, elapsed: float, options: argparse.Namespace) -> bool
     if options.trace:
         written = _write(options.trace, json.dumps(watch.chrome_trace())) and written
     return written
+
+
+def _print(text: str) -> None:
+    """Print a text behind the output of the program."""
+    try:
+        print(printable(text), end="")
+        flush_output()
+    except BrokenPipeError:                              # such as `retrograd profile train.py | head`
+        close_output()
 
 
 def _write(path: str, text: str) -> bool:

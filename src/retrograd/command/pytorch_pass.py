@@ -22,6 +22,8 @@ def watch(torch: Any, done: Callable[[Facts], None]) -> None:
         torch.autograd._engine_run_backward = usual
         seen = _Pass(torch, outputs)
         result = usual(outputs, *args, **kwargs)
+        if not kwargs.get("accumulate_grad"):
+            seen.take(args[3], result)
         done(seen.document())
         return result
 
@@ -33,12 +35,15 @@ class _Pass:
 
     def __init__(self, torch: Any, outputs: Any) -> None:
         self.torch = torch
-        self.begin = [getattr(output, "node", None) or torch.autograd.graph.get_gradient_edge(output).node
-                      for output in outputs]
+        self.begin = [self._edge(output).node for output in outputs]
         self.nodes = in_order(self.begin, lambda node: node.next_functions, lambda node: int(node._sequence_nr()),
                               _is_leaf)
         self.arrived: dict[Any, Any] = {}
         self.handles = [node.register_prehook(self._noting(node)) for node in self.nodes]
+
+    def _edge(self, one: Any) -> Any:
+        """The node behind a tensor, with the number of its output. The tensor may be such an edge already."""
+        return one if hasattr(one, "node") else self.torch.autograd.graph.get_gradient_edge(one)
 
     def _noting(self, node: Any) -> Callable[[Any], None]:
         def note(gradients: Any) -> None:
@@ -47,6 +52,16 @@ class _Pass:
                 self.arrived[node] = given[0] if len(given) == 1 else np.concatenate([one.reshape(-1) for one in given])
 
         return note
+
+    def take(self, inputs: Any, gradients: Any) -> None:
+        """Note the gradients that the pass returns for these inputs. At their nodes, no hook of this class runs."""
+        returned: dict[Any, dict[int, Any]] = {}
+        for one, gradient in zip(inputs, gradients, strict=True):
+            edge = self._edge(one)
+            returned.setdefault(edge.node, {})[edge.output_nr] = gradient
+        for node, by_output in returned.items():
+            if node not in self.arrived:
+                self._noting(node)([by_output[output] for output in sorted(by_output)])
 
     def document(self) -> Facts:
         """What was noted. The pass is over, so the nodes are no longer watched."""

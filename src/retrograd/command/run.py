@@ -86,7 +86,8 @@ def run_script(script: str, arguments: list[str], ours: bool = True) -> None:
 
 def _run_main_of(place: str, spec: ModuleSpec, ours: bool) -> None:
     """Run the ``__main__`` of a folder or of a zip archive, whose other modules it finds."""
-    sys.path[0] = os.path.join(os.getcwd(), place)
+    # Python adds this folder with -P, too. There is then no folder of the command in its place.
+    sys.path[:not sys.flags.safe_path] = [os.path.join(os.getcwd(), place)]
     loader: Any = spec.loader
     attributes = {"__file__": spec.origin, **_cached(spec.cached), "__loader__": loader, "__package__": "",
                   "__spec__": spec}

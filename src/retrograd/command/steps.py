@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import multiprocessing
 import os
 import random
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import count
+from math import inf
 from multiprocessing.connection import Connection
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,6 +71,7 @@ class End(NamedTuple):
 
 def child(connection: Connection, package: str, options: argparse.Namespace) -> None:
     """Run the program and send its steps, and at last its end. This is the first function of the process."""
+    multiprocessing.set_start_method(None, force=True)       # the program chooses how its own processes start
     signal.signal(signal.SIGINT, signal.SIG_IGN)             # an interrupt is for the process that compares
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -115,12 +119,18 @@ def _pass_sent(package: str, torch: Any, connection: Connection, options: argpar
 
 
 class _Recorder:
-    """Sends the steps of the running program. `busy` is true while a step is examined, whose calls are no steps."""
+    """Sends the steps of the running program. `busy` is true while a step is examined, whose calls are no steps.
+
+    `met` numbers the leaves in the order in which the program used them. The graphs of gradients differ between the
+    packages, so a walk through such a graph finds the leaves in another order.
+    """
 
     def __init__(self, torch: Any, connection: Connection) -> None:
         self.torch, self.connection = torch, connection
         self.roots = [os.path.join(folder, "") for folder in torch.__path__]
         self.busy = False
+        self.met = importlib.import_module("torch.utils.weak").WeakTensorKeyDictionary()
+        self.numbers = count()
 
     def mode(self) -> Any:
         """The context in which steps are sent."""
@@ -136,11 +146,13 @@ class _Recorder:
 
     def function(self, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a function of torch, and send the step if the program made the call."""
-        frame = None if self.busy else self._caller(modules=False)
+        own = func.__code__ if func is self.torch.autograd.grad else None     # PyTorch's stands among the parts
+        frame = None if self.busy else self._caller(modules=False, own=own)
         name = getattr(func, "__name__", "")
         if frame is None or name in ("__get__", "__set__", "__repr__", "__format__", "manual_seed"):
             return func(*args, **kwargs)
-        leaves = self._examined(lambda: [*_leaves(args[0])]) if name == "backward" and args else []
+        self._examined(lambda: self._meet([args, kwargs]))
+        leaves = self._examined(lambda: self._leaves_of(args[0])) if name == "backward" and args else []
         try:
             result = func(*args, **kwargs)
         except Exception as error:
@@ -156,6 +168,8 @@ class _Recorder:
 
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
             frame = None if recorder.busy else recorder._caller(modules=True)
+            if frame is not None:
+                recorder._examined(lambda: recorder._meet([args, kwargs, [*self.parameters()]]))
             result = call(self, *args, **kwargs)
             if frame is not None:
                 recorder._send(f"{type(self).__name__}.forward", frame, [result])
@@ -169,15 +183,17 @@ class _Recorder:
             parameters = [p for group in optimizer.param_groups for p in group["params"]]
             self._send(f"{type(optimizer).__name__}.step", frame, parameters)
 
-    def _caller(self, modules: bool | None) -> FrameType | None:
+    def _caller(self, modules: bool | None, own: CodeType | None = None) -> FrameType | None:
         """The frame of the program that made a call; None if the code of a module, say, made the call.
+
+        `own` is the code of the called function itself, if its frame may be on the stack.
 
         A container's calls of its modules count as the program's if `modules` is true. None accepts every call.
         """
         frame: FrameType | None = sys._getframe(2)
         while frame is not None:
             file = frame.f_code.co_filename
-            if file != __file__ and not file.startswith("<frozen"):
+            if file != __file__ and not file.startswith("<frozen") and frame.f_code is not own:
                 root = next((root for root in self.roots if file.startswith(root)), None)
                 if root is None:
                     return frame
@@ -201,6 +217,20 @@ class _Recorder:
                 return look()
         finally:
             self.busy = before
+
+    def _meet(self, value: Any) -> list[Any]:
+        """Number the leaves in a value that the program uses."""
+        if isinstance(value, self.torch.Tensor):
+            if value.is_leaf and value.requires_grad and value not in self.met:
+                self.met[value] = next(self.numbers)
+        elif isinstance(value, (list, tuple, dict)):
+            for each in value.values() if isinstance(value, dict) else value:
+                self._meet(each)
+        return []
+
+    def _leaves_of(self, root: Any) -> list[Any]:
+        """The leaves of a graph, in the order in which the program used them; then those that the program hid."""
+        return sorted(_leaves(root), key=lambda leaf: self.met.get(leaf, inf))
 
     def _facts(self, value: Any) -> Iterator[Any]:
         """The tensors and numbers in a result."""

@@ -27,6 +27,7 @@ from .statements import Statement, shown, statement_of
 from .statistics import Facts, number
 
 _ELSEWHERE = "The gradient comes from a backward pass that a node of this pass runs itself."
+_UNASKED = "The pass was not asked for the gradient of this leaf."
 _AROUND = 2                                             # lines of source around a line
 
 
@@ -77,7 +78,7 @@ class Document:
             kind = self.names.classes.get(module or "?")
         saved = [] if live is None else self.saved.of(live)
         gradient = None if step is None else step.gradient
-        elsewhere = gradient is None and id(leaf) in self.seen.inside
+        excused = self._why_without(live, leaf) if gradient is None else None
         return {
             "id": i, "kind": one.kind, "name": one.name.rpartition("::")[2], "label": label, "order": place,
             "module": module, "class": kind, "site": None if live is None else self._site(site_of(live)),
@@ -89,8 +90,15 @@ class Document:
             "time": None if step is None or step.time is None else number(step.time),
             "bytes": 0 if live is None else self.held[live], "parameter": one.parameter,
             "value": None if leaf is None else self.saved.shown(leaf._array),
-            "problem": None if elsewhere else _problem(leaf is not None, gradient, saved),
-            "notes": [_ELSEWHERE] if elsewhere else self._notes(live, step)}
+            "problem": _problem(leaf is not None, gradient, saved) if excused is None else None,
+            "notes": self._notes(live, step) if excused is None else [excused]}
+
+    def _why_without(self, live: Node | None, leaf: Tensor | None) -> str | None:
+        """Why a leaf without a gradient has none although nothing is wrong; None if there is no such reason."""
+        if id(leaf) in self.seen.inside:
+            return _ELSEWHERE
+        wanted = self.seen.wanted
+        return _UNASKED if isinstance(live, AccumulateGrad) and wanted is not None and live not in wanted else None
 
     def _rule(self, node: Node) -> int | None:
         statement = statement_of(node)

@@ -13,6 +13,7 @@ from ..graph.node import AccumulateGrad, Node
 from .graphs import beginnings, label_of, on_one_line, reachable, shape_text
 from .naming import Names, calling_frame
 
+_LONGEST = 10_000_000            # letters of a tree; each line of a deep one begins with a letter for each line above
 _HEAD = """\
 digraph gradients {
   rankdir=TB;
@@ -25,7 +26,7 @@ def tree(outputs: Any, params: Any = None, max_nodes: int = 200) -> str:
     A line has the name of an operation and the shape of its result. A leaf has its name from `params`, which is a
     Module, a dictionary from names to tensors, or the result of `Module.named_parameters()`. Other leaves get the names
     of the caller's variables. Constants are left out. If a node occurs again, the lines below it are not repeated. The
-    text has at most `max_nodes` lines.
+    text has at most `max_nodes` lines, and ends earlier if it becomes longer than ten million letters.
 
     Raises ValueError for a tensor that requires no grad, and TypeError for `params` that name no leaves.
 
@@ -50,12 +51,14 @@ def tree_text(outputs: Any, params: Any, frame: FrameType | None, max_nodes: int
     begin = beginnings(outputs)
     names = Names(reachable([node for node, _ in begin]), params, frame).leaves
     lines: list[str] = []
+    left = _LONGEST
     seen: set[Node] = set()
     # Still to print: a node, the number of its output, the prefix of its line, and the prefix of the lines below it.
     stack = [(node, index, "", "") for node, index in reversed(begin)]
     while stack:
-        if len(lines) >= max_nodes:
-            lines.append(f"… (cut after {max_nodes} nodes: max_nodes= shows more)")
+        if len(lines) >= max_nodes or left < 0:
+            why = "max_nodes= shows more" if left >= 0 else "the text is too long"
+            lines.append(f"… (cut after {len(lines)} nodes: {why})")
             break
         node, index, before, below = stack.pop()
         inputs = [(n, i) for n, i in node.links if n is not None]
@@ -63,6 +66,7 @@ def tree_text(outputs: Any, params: Any, frame: FrameType | None, max_nodes: int
         output = f"output {index}" if node.outputs > 1 else ""
         words = (on_one_line(label_of(node, names)), output, shape_text(node, index), "(see above)" if again else "")
         lines.append(before + " ".join(filter(None, words)))
+        left -= len(lines[-1])
         seen.add(node)
         if inputs and not again:
             *others, last = inputs

@@ -188,7 +188,8 @@ class _InnerPass(Pass):
 class Observation:
     """The steps of one pass from `starts` (edges with cotangents). `nodes` are all nodes behind them.
 
-    `inside` are the identities of the leaves that got gradients in passes that nodes ran themselves.
+    `inside` are the identities of the leaves that got gradients in passes that nodes ran themselves. `wanted` are the
+    nodes on the way to the `inputs`, and None without `inputs`.
 
     Raises what the pass raises. The program is then as it was, too.
     """
@@ -210,7 +211,7 @@ class Observation:
             local.thread.passing = make
             run_backward(starts, retain_graph=True, create_graph=False, inputs=inputs, capture=capture)
             self.inside = {*before}
-        self.steps, self.pictures = passes[0].steps, passes[0].pictures
+        self.steps, self.pictures, self.wanted = passes[0].steps, passes[0].pictures, passes[0].wanted
 
 
 @contextmanager

@@ -84,7 +84,7 @@ def shown(file: str) -> str:
 def _source(file: str) -> list[str]:
     try:
         with open(file, encoding="utf-8") as stream:
-            return stream.read().splitlines()
+            return stream.read().split("\n")              # splitlines would also split at a form feed
     except (OSError, UnicodeDecodeError):
         return []
 

@@ -168,6 +168,47 @@ torch.autograd.grad((y + b.exp()).sum(), [x])
     assert changes["UnbindBackward0"] > 0
 
 
+@pytest.mark.parametrize("inputs", ["[x, w]", "[y]", "[a, w]"])
+def test_the_page_has_the_gradients_that_a_pass_returns(inputs: str, tmp_path: Path) -> None:
+    program = f"""
+w = torch.ones(3, requires_grad=True)
+a, b = (x * w).unbind(0)
+y = a * b
+torch.autograd.grad((y * w).sum(), {inputs})
+"""
+    document = page_of(tmp_path, program, 0)
+    assert document["beside"]["differing"] == 0
+    assert any(node["order"] is not None and node["gradient"] for node in document["nodes"])
+
+
+def test_leaves_behind_the_graph_of_a_gradient(tmp_path: Path) -> None:
+    """The graphs of gradients differ, so the order in which a walk finds the leaves does, too."""
+    program = """
+net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4), torch.nn.ReLU(), torch.nn.Linear(4, 1))
+scale = torch.ones(1, requires_grad=True)
+loss = (net(x) * scale).sum()
+slope, = torch.autograd.grad(loss, x, create_graph=True)
+(slope.norm() + loss).backward()
+"""
+    result = compared(tmp_path, program, options=("--rtol", "1e-3"))
+    assert result.returncode == 0, result.stdout
+
+
+def test_a_program_that_starts_processes(tmp_path: Path) -> None:
+    program = """
+import multiprocessing
+def double(number): return float(torch.tensor(number) * 2)
+if __name__ == "__main__":
+    multiprocessing.set_start_method("spawn")
+    with multiprocessing.Pool(1) as pool:
+        numbers = pool.map(double, [1., 2.])
+    print(torch.tensor(numbers).sum())
+"""
+    result = compared(tmp_path, program)
+    assert result.stdout.splitlines() == ["tensor(6.)", "All 5 steps agree. Both runs ended with exit status 0"]
+    assert result.returncode == 0
+
+
 def test_without_a_pass_there_is_no_page(tmp_path: Path) -> None:
     result = compared(tmp_path, "x.exp()", options=("--page", "both.html"))
     assert result.returncode == 1

@@ -182,6 +182,32 @@ def test_the_exit_status_says_how_the_check_ended(tmp_path: Path, capsys: pytest
                                         "Python programs")
 
 
+def test_what_cannot_be_read_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "good.py").write_text("import torch")
+    (tmp_path / ".#good.py").symlink_to("user@host.1234")        # as Emacs marks a file that is edited
+    assert check([str(tmp_path)]) == 0
+    deep = tmp_path / "deep.py"
+    deep.write_text(f"import torch\nx = {' + '.join(['1'] * 5000)}")
+    assert check([str(deep)]) == 1
+    assert check(["__main__"]) == 2
+    said = capsys.readouterr()
+    assert said.out.splitlines() == ["needs 0 names of torch", f"{deep}: expressions are nested too deeply",
+                                     "needs 0 names of torch; 1 file could not be read"]
+    assert said.err.splitlines() == ["retrograd: '__main__' is no file, folder or package with Python programs"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are bytes on Linux alone")
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
+def test_a_name_that_a_terminal_cannot_show(encoding: str, tmp_path: Path) -> None:
+    name = os.fsdecode(b"\xc3\xa9\xff.py")
+    (tmp_path / name).write_text("import torch\ntorch.zzz")
+    done = subprocess.run([sys.executable, "-m", "retrograd", "check", name], cwd=tmp_path, capture_output=True,
+                          env={**os.environ, "PYTHONIOENCODING": encoding}, timeout=120)
+    shown = "\u00e9" if encoding == "utf-8" else r"\xe9"
+    assert done.stdout.decode("utf-8").startswith(rf"{shown}\udcff.py:2: torch.zzz: ")
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
 def test_a_notebook_is_read_cell_by_cell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cells = [("markdown", ["torch.no"]), ("code", ["%matplotlib inline\n", "import torch\n", "torch.ones?\n"]),
              ("code", ["%%bash\n", "torch.no"]), ("code", ["if True:\n", "    !pip list\n", "torch.zzz"]),

@@ -137,6 +137,26 @@ if __name__ == "__main__":
                      lines[-1]]
 
 
+def test_a_program_with_the_name_of_the_package(folder: Path) -> None:
+    program = """
+import multiprocessing, torch
+def tell(queue):
+    import retrograd
+    queue.put((torch.__name__, torch is retrograd))
+if __name__ == "__main__":
+    children = multiprocessing.get_context("spawn")
+    queue = children.SimpleQueue()
+    child = children.Process(target=tell, args=(queue,))
+    child.start()
+    child.join()
+    print(child.exitcode or queue.get())
+"""
+    (folder / "retrograd.py").write_text(program)
+    command = [sys.executable, "-m", "retrograd", "run", str(folder / "retrograd.py")]
+    done = subprocess.run(command, cwd=folder.parent, capture_output=True, text=True, timeout=300)
+    assert (done.stdout, done.stderr) == ("('torch', True)\n", "")
+
+
 def test_after_undo_children_are_pythons_own(folder: Path) -> None:
     (folder / "torch.py").write_text("__name__ = 'other'")
     program = """

@@ -107,6 +107,8 @@ def test_a_script_behind_a_link_finds_its_neighbors(folder: Path) -> None:
 def test_safe_path_is_kept(folder: Path) -> None:
     (folder / "script.py").write_text("import sys; print(sys.path)")
     same(python("-P", "script.py", cwd=folder), python("-P", *OURS, "script.py", cwd=folder))
+    (folder / "below" / "__main__.py").write_text("import sys; print(sys.path)")
+    same(python("-P", "below", cwd=folder), python("-P", *OURS, "below", cwd=folder))
 
 
 @pytest.mark.parametrize("name", ["arguments", "main module", "pickle", "exit status", "exit message"])

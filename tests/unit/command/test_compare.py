@@ -54,6 +54,10 @@ def test_results_that_agree(one: Step, other: Step) -> None:
         (step(tensor(1)), step(tensor(1, dtype="float64")), "dtype   torch.float32  torch.float64"),
         (step(tensor(1)), step(tensor(1, 1)), "shape   [1]            [2]"),
         (step(tensor(1, dtype="int64")), step(tensor(2, dtype="int64")), "difference  1"),
+        (step(tensor(0, 2**60, dtype="int64")), step(tensor(0, 2**60 + 1, dtype="int64")), "difference  1"),
+        (step(tensor(5, dtype="uint8")), step(tensor(7, dtype="uint8")), "difference  2"),
+        (step(tensor(True, dtype="bool")), step(tensor(False, dtype="bool")), "at [0]      True        False"),
+        (step(Array("torch.int64", (), np.array(3))), step(Array("torch.int64", (), np.array(4))), "there       3"),
         (step(1), step(1.0), "type   int      float"),
         (step(1.0), step(1.1), "value  1.0      1.1"),
         (step(1), step(2), "value  1        2"),
@@ -123,6 +127,12 @@ def test_the_end_is_compared(
 def test_nothing_to_compare_is_no_agreement(capsys: pytest.CaptureFixture[str]) -> None:
     assert compare._compared(Side(end="EOFError: EOF"), Side(end="EOFError: EOF"), USUAL) == 2
     assert capsys.readouterr().err == "Nothing was compared. Both runs ended with EOFError: EOF\n"
+
+
+@pytest.mark.parametrize(("count", "said"), [
+    (0, "It is the first step."), (1, "The step before agrees."), (2, "The 2 steps before agree.")])
+def test_the_steps_before_are_counted(count: int, said: str) -> None:
+    assert compare._before(count) == said
 
 
 def test_long_values_are_short() -> None:

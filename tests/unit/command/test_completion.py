@@ -53,6 +53,13 @@ def test_a_script_names_every_subcommand_and_option(shell: str, capsys: pytest.C
                 assert word in text or f"-l {word[2:]}" in text or f"-s {word[1:]}" in text, (each.name, word)
 
 
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_script_is_plain_text(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = script(shell, capsys)
+    assert text.isascii()
+    assert ("PyTorch'\\''s" in text) == (shell != "bash")
+
+
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed here")
 @pytest.mark.parametrize("words", ["completion bash", "info", "check missing.py", "graph --text wide.py"])
 def test_a_reader_that_stops_reading_is_no_error(words: str, tmp_path: Path) -> None:

@@ -64,6 +64,23 @@ def test_the_pass_that_was_asked_for(folder: Path) -> None:
         ("2", "train.py", 8), ("0", "train.py", 8)]
 
 
+def test_a_leaf_that_was_not_asked_for_is_not_wrong(folder: Path) -> None:
+    (folder / "some.py").write_text("""
+import torch
+w, v = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+torch.autograd.grad((w * v).sum(), [w])
+(w * v).sum().backward(inputs=[v])
+""")
+    for number, (asked, other) in (("1", "wv"), ("2", "vw")):
+        assert run(folder, "explore", "--pass", number, "some.py").returncode == 0
+        document = document_of(folder / "step.html")
+        nodes = {node["label"]: node for node in document["nodes"]}
+        assert nodes[asked]["gradient"]["norm"] > 1
+        assert (nodes[other]["gradient"], nodes[other]["problem"]) == (None, None)
+        assert nodes[other]["notes"] == ["The pass was not asked for the gradient of this leaf."]
+        assert document["totals"]["without_gradient"] == 0
+
+
 def test_a_compiled_step_is_shown_uncompiled(folder: Path) -> None:
     """The operations of a compiled function would be one node."""
     program = TRAINING.replace("def step", "@torch.compile\ndef step")

@@ -1,6 +1,7 @@
 """`retrograd profile`: the table, the flame graph and the trace of a program."""
 
 import json
+import os
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -65,6 +66,30 @@ def test_a_file_that_cannot_be_written_is_said(status: int, tmp_path: Path) -> N
     assert result.returncode == (status or 2)
     assert result.stderr.splitlines()[-2:] == ["retrograd: cannot write 'full': No space left on device",
                                               "retrograd: wrote t.json"]
+
+
+@pytest.mark.parametrize("text", ["print(torch.ones(2))", "print('nothing')", "print('x' * 99999)"])
+def test_a_reader_that_stops_reading_sees_the_errors_of_the_program_alone(text: str, tmp_path: Path) -> None:
+    (tmp_path / "print.py").write_text(f"import torch\n{text}\n")
+    said = {}
+    for name in ("run", "profile"):
+        with subprocess.Popen([sys.executable, "-m", "retrograd", name, "print.py"], cwd=tmp_path, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
+            assert program.stdout is not None
+            program.stdout.close()
+            assert program.stderr is not None
+            said[name] = program.stderr.read().splitlines()
+    assert "command" not in " ".join(said["profile"])
+    assert [line for line in said["profile"] if not line.startswith("retrograd: ")] in (said["run"], [])
+
+
+def test_a_terminal_without_the_signs_of_a_name(tmp_path: Path) -> None:
+    (tmp_path / "named.py").write_text(
+        "import torch\nwith torch.profiler.record_function('\u00e9t\u00e9'):\n    torch.ones(2)\n", encoding="utf-8")
+    found = subprocess.run([sys.executable, "-m", "retrograd", "profile", "named.py"], cwd=tmp_path, text=True,
+                           capture_output=True, env={**os.environ, "PYTHONIOENCODING": "ascii"}, timeout=120)
+    assert (found.returncode, found.stderr) == (0, "")
+    assert " ?t? " in found.stdout
 
 
 def bars() -> flame.Bar:

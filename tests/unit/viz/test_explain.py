@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -132,3 +133,13 @@ def test_what_cannot_be_explained() -> None:
     with pytest.raises(TypeError, match="not NoneType"):
         torch.explain(torch.ones(2))
     assert torch.compile.explain is not torch.explain
+
+
+def test_a_rule_in_a_file_with_form_feeds(tmp_path: Path) -> None:
+    """A form feed ends no line for Python, although `str.splitlines` ends a line there."""
+    lines = ["import retrograd as torch", "\f", "\f", "class Double(torch.autograd.Function):",
+             "    @staticmethod", "    def backward(ctx, g):", "        return g * 2"]
+    (tmp_path / "paged.py").write_text("\n".join(lines))
+    (section,) = torch.explain(runpy.run_path(str(tmp_path / "paged.py"))["Double"]).sections
+    assert section.source == "@staticmethod\ndef backward(ctx, g):\n    return g * 2"
+    assert section.says[-1].endswith("paged.py:5")

@@ -154,6 +154,10 @@ def test_deep_graphs_take_no_recursion() -> None:
     assert lines[5:] == ["… (cut after 5 nodes: max_nodes= shows more)"]
     assert len(viz.tree(deep).splitlines()) == 201
     assert viz.dot(deep).count(" -> ") == 100_000
+    whole = viz.tree(deep, max_nodes=1_000_000)          # the lines of a deep tree are as long as the tree is deep
+    assert 10_000_000 < len(whole) < 11_000_000
+    count = whole.count("\n")
+    assert whole.endswith(f"\n… (cut after {count} nodes: the text is too long)")
 
 
 def test_a_graph_of_just_max_nodes_is_not_cut() -> None:

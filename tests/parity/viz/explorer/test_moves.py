@@ -11,7 +11,7 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 
 from programs.explored import explored, number_of
-from showing.browsers import Browser
+from showing.browsers import PATIENCE, Browser
 
 CHOSEN = "[state.node, state.group, state.step]"
 VIEW = "[state.view.x, state.view.y, state.view.k]"
@@ -153,6 +153,7 @@ def test_help_opens_and_closes(page: Any) -> None:
     shown = page("mlp")
     shown.press("?")
     assert shown.value("byId('keys').open")
+    assert shown.faults() == []
     shown.press(Keys.ARROW_RIGHT)
     assert shown.value("state.step") is None
     shown.press(Keys.ESCAPE)
@@ -167,8 +168,9 @@ def test_help_opens_and_closes(page: Any) -> None:
 
 def test_the_picture_is_saved(page: Any, folder: Path) -> None:
     shown = page("mlp")
+    shown.keep_messages()
     shown.click("#svg")
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE
     while not (folder / "backward.svg").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     text = (folder / "backward.svg").read_text(encoding="utf-8")

@@ -86,6 +86,7 @@ def test_an_address_typed_in_is_followed(page: Any) -> None:
 
 def test_a_link_is_copied(page: Any) -> None:
     shown = page("mlp", "#node=3")
+    shown.keep_messages()
     shown.value("void (navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve(); })")
     for button in ("#link", "#copynode"):
         shown.click(button)
@@ -175,17 +176,16 @@ def test_play_walks_to_the_end_and_nothing_else_moves(page: Any) -> None:
     before = shown.value(everything)
     time.sleep(0.4)
     assert shown.value(everything) == before
-    shown.value("PLAY.most = 30, PLAY.least = 30")
+    label = "byId('play').getAttribute('aria-label')"
+    shown.value("PLAY.most = PLAY.least = 1e8")                 # the walk waits at its first step
     shown.click("#play")
-    assert shown.value("byId('play').getAttribute('aria-label')") == "Pause"
-    deadline = time.monotonic() + 10
-    while shown.value("byId('play').getAttribute('aria-label')") == "Pause" and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert shown.value("state.step") == 9
+    assert shown.value(f"[{label}, state.step, playing !== null]") == ["Pause", 0, True]
     shown.press(" ")
-    shown.value("PLAY.most = PLAY.least = 600")
-    shown.press(" ")
-    assert shown.value("playing") is None
+    assert shown.value(f"[{label}, state.step, playing]") == ["Play", 0, None]
+    shown.value("PLAY.most = PLAY.least = 30")
+    shown.click("#play")
+    shown.wait_for(f"{label} === 'Play'")
+    assert shown.value("[state.step, playing]") == [9, None]
 
 
 # Search
