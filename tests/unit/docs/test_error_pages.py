@@ -32,8 +32,6 @@ LEFT_OUT = {
     "<{}": "a repr, and no error",
     "`{}`, written over the tensor itself": "a docstring",
     "The backward of `{}`": "a docstring",
-    "It writes one number everywhere, so": "what a table says of operators, and no error",
-    "It may write to a place several times": "what a table says of operators, and no error",
     "attempting to assign a gradient with device type": "of the device meta, whose tensors are few programs' own",
     "cannot pickle": "of copying, which is no part of autograd",
     "a graph cannot be copied or saved": "of copying, which is no part of autograd",

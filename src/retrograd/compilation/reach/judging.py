@@ -37,6 +37,7 @@ _STATES = {
     "tensors.face.printing": ("get_printoptions", "set_printoptions"),
     "serialization.loading": ("load",),
     "serialization.saving": ("save",),
+    "distributed.debugging": ("get_debug_level", "set_debug_level", "set_debug_level_from_env"),
     "distributed.groups": ("get_node_local_rank", "get_pg_count", "is_backend_available", "is_mpi_available",
                            "is_torchelastic_launched"),
 }

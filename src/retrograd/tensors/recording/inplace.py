@@ -142,8 +142,7 @@ def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[...,
     """Make the usual write, of equal dtypes, that needs no recording. For any other write, do nothing, return False."""
     if type(x) is not DISPATCH.tensor or (thread := local.thread).transform is not None:
         return False
-    target, meta, run, out = x._array, x._grad_meta, thread.run, None
-    dtype = target.dtype
+    target, dtype, meta, run, out = x._array, x._array.dtype, x._grad_meta, thread.run, None
     unusual = dtype is not F32 and dtype is not F64 and not (dtype is I64 and op.domain in _TYPE_KEPT)
     if unusual or not target.flags.writeable or (thread.grad and requires(x)) or (meta is not None and meta.inference):
         return False
@@ -175,12 +174,17 @@ def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[...,
             run(op.kernel, target, *args, out=target)
         else:
             run(into, target, *args)
-    except (TypeError, ValueError, RuntimeError) as error:      # nothing was written; `write` raises PyTorch's error
-        if isinstance(error, RuntimeError) and not thread.renewed(error):
-            raise
-        return False
+    except (TypeError, ValueError, RuntimeError) as error:
+        return _unwritten(error)
     versions.written(target, user_site(3))
     return True
+
+
+def _unwritten(error: Exception) -> bool:
+    """Nothing was written, and `write` makes the write again, or raises PyTorch's error. Other errors are raised."""
+    if isinstance(error, RuntimeError) and not local.thread.renewed(error):
+        raise error
+    return False
 
 
 def _of_dtype(op: Op, target: Array, args: tuple[Any, ...]) -> list[Any] | None:
