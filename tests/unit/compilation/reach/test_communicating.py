@@ -84,11 +84,13 @@ CALLS: dict[str, Callable[..., Any]] = {
 # Calls that communicate by one of these.
 BY_OTHERS = {"all_reduce_coalesced": "all_reduce", "all_gather_into_tensor": "all_gather_single",
              "reduce_scatter_tensor": "reduce_scatter_single", "new_subgroups": "new_group",
-             "new_subgroups_by_enumeration": "new_group", "split_group": "new_group", "init_process_group": "it raises an error in a group"}
+             "new_subgroups_by_enumeration": "new_group", "split_group": "new_group",
+             "init_process_group": "it raises an error in a group"}
 # What the group of all processes and the arguments decide: the guard compares this group.
-BY_THE_GROUP = {"get_backend", "get_backend_config", "get_default_backend_for_device", "get_global_rank", "get_group_rank", "get_process_group_ranks",
-                "get_rank", "get_world_size", "is_available", "is_initialized", "is_gloo_available",
-                "is_nccl_available", "is_ucc_available", "is_xccl_available", "supports_complex"}
+BY_THE_GROUP = {"get_backend", "get_backend_config", "get_default_backend_for_device", "get_global_rank",
+                "get_group_rank", "get_process_group_ranks", "get_rank", "get_world_size", "is_available",
+                "is_gloo_available", "is_initialized", "is_nccl_available", "is_ucc_available", "is_xccl_available",
+                "supports_complex"}
 # These look at the environment, at what is installed or at a count, and each trace that calls them ends.
 OF_STATES = {"get_debug_level", "get_node_local_rank", "get_pg_count", "is_backend_available", "is_mpi_available",
              "is_torchelastic_launched", "set_debug_level", "set_debug_level_from_env"}
