@@ -79,7 +79,7 @@ logaddexp, logaddexp2 = between_tensors(ops.logaddexp), between_tensors(ops.loga
 
 
 @twins("round(Tensor input, out)", "round(Tensor input, *, int decimals, Tensor out=None)", out=rule(exact=FOUND),
-        method=True)
+       strict=True, method=True)
 def round(call: Call, input: TensorBase, *, decimals: int = 0) -> TensorBase:
     """The nearest integers, or with `decimals` the nearest numbers with so many digits after the point.
 

@@ -122,8 +122,7 @@ def rms_norm(input: TensorBase, normalized_shape: Sequence[int], weight: TensorB
     shape = _normalized_shape("rms_norm", x, normalized_shape, {"weight": weight}, "")
     refuse(x.dtype, "rms_norm", "biu")
     exact = input.float() if is_half(x.dtype) else input
-    if eps is None:
-        eps = finfo(exact.dtype).eps
+    eps = finfo(exact.dtype).eps if eps is None else float(number("rms_norm", "eps", 4, eps, "float"))
     squares = exact.pow(2).mean([*range(-len(shape), 0)], True)
     result = exact * _add_number(squares, eps).rsqrt()
     if weight is not None:
