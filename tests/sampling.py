@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 # In a quick run: how many cases of a test run at most, how many seconds they may take together, and how many seconds a
 # test may take of which nothing else in its file runs.
-MOST, SECONDS, ALONE = 10, 0.25, 1.5
+MOST, SECONDS, ALONE = 4, 0.25, 1.5
 
 
 def on_diagonals(cases: Sequence[Mapping[str, object]], n: int) -> list[int]:
