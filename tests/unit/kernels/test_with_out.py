@@ -42,3 +42,22 @@ def test_the_result_is_written_into_out(op: Op) -> None:
             assert np.array_equal(out, expected, equal_nan=expected.dtype.kind in "fc"), [a.dtype for a in args[:1]]
             found += 1
     assert found
+
+
+SPECIAL = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 7.5, 1e-40, 3e38])
+
+
+@pytest.mark.parametrize("op", [op for op in OPS if op.kind == "elementwise"], ids=lambda op: op.name)
+def test_the_result_may_be_written_over_an_operand(op: Op) -> None:
+    with np.errstate(all="ignore"):
+        for dtype in DTYPES:
+            arrays = [part.ravel().astype(dtype) for part in np.meshgrid(*[SPECIAL] * op.arity)]
+            try:
+                expected = np.asarray(op.kernel(*[array.copy() for array in arrays]))
+            except (IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError):
+                continue
+            for place, array in enumerate(arrays):
+                if (array.dtype, array.shape) == (expected.dtype, expected.shape):
+                    given = [each.copy() for each in arrays]
+                    op.kernel(*given, out=given[place])
+                    assert np.array_equal(given[place], expected, equal_nan=expected.dtype.kind in "fc"), (dtype, place)
