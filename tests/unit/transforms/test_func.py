@@ -83,3 +83,12 @@ def test_batch_norms_lose_their_statistics() -> None:
     assert model[0][0].running_mean is model[0][0].running_var is model[0][0].num_batches_tracked is None
     assert not model[0][0].track_running_stats
     assert model[1].running_mean is not None
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_the_hessian_of_determinants_in_a_batch(dtype: torch.dtype) -> None:
+    """One of the matrices is singular, so both formulas of the gradient are computed."""
+    matrices = torch.tensor([[[2.0, 1.0], [0.5, 3.0]], [[1.0, 2.0], [2.0, 4.0]]], dtype=dtype)
+    found = torch.vmap(torch.func.hessian(torch.linalg.det))(matrices)
+    expected = torch.tensor([[[[0, 0], [0, 1]], [[0, 0], [-1, 0]]], [[[0, -1], [0, 0]], [[1, 0], [0, 0]]]], dtype=dtype)
+    torch.testing.assert_close(found, expected.expand(2, 2, 2, 2, 2))

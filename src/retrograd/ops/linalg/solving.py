@@ -46,8 +46,8 @@ def _cofactors_of_singular(g: Value, a: Value) -> Any:
 
 
 def _harmless(g: Value, a: Value) -> tuple[Any, Any]:
-    """The arguments for the way not taken: a matrix with an inverse and with distinct singular values."""
-    return 1.0, np.diag(np.arange(1.0, a.shape[-1] + 1.0))
+    """The arguments for the way not taken: a matrix of the dtype, with an inverse and with distinct singular values."""
+    return 1.0, np.where(np.eye(a.shape[-1], dtype=bool), np.cumsum(np.ones_like(a), axis=-1), 0.0)
 
 
 cofactors_backward = either("cofactors_backward", lambda g, a: np.any(singular(a)), _cofactors_of_singular,
