@@ -132,16 +132,19 @@ def _sums_of_rows(x: Array) -> Array:
     if (found := _served(x)) is not None:
         return found  # type: ignore[no-any-return]
     if n <= 2 * BLOCK:
-        return _sums_of_blocks(x)
+        return _in_lanes(x)
     if n % BLOCK:
         return _plainly(x, (1,), False)
-    return _plainly(_sums_of_blocks(x.reshape(-1, BLOCK)).reshape(rows, -1), (1,), False)
+    return _plainly(_in_lanes(x.reshape(-1, BLOCK)).reshape(rows, -1), (1,), False)
 
 
 def _sums_of_blocks(x: Array) -> Array:
-    """The sums of rows that are not long."""
-    if (served := _served(x)) is not None:
-        return served  # type: ignore[no-any-return]
+    found = _served(x)
+    return _in_lanes(x) if found is None else found
+
+
+def _in_lanes(x: Array) -> Array:
+    """The sums of rows that are not long, by NumPy."""
     found = np.empty(len(x), x.dtype)
     in_parts(lambda start, stop: np.einsum("ij->i", x[start:stop], out=found[start:stop]), len(x), x.size * 0.1)
     return found
