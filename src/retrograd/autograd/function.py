@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ..foundations.errors import noted, warn
 from ..foundations.modes import local
 from ..foundations.names import missing, reached
-from ..graph.node import OtherNode, Output
+from ..graph.node import ENGINE, OtherNode, Output
 from ..tensors.face.interop import detach
 from ..tensors.state.base import TensorBase, edge_of, moves, with_edge
 from .context import BackwardCFunction, FunctionCtx, _FunctionBase, _HookMixin
@@ -213,7 +213,7 @@ class Error(OtherNode):
     """The node of a once-differentiable backward's results. It refuses a second derivative."""
 
     __slots__ = ("outputs",)
-    namespace = "torch::autograd::"
+    namespace = ENGINE
 
     def apply(self, cotangents: list[Any], walk: Pass) -> Any:
         raise noted(

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..foundations.errors import noted, warn
 from ..foundations.names import missing, reached
-from ..graph.node import OtherNode
+from ..graph.node import ENGINE, OtherNode
 from ..kernels.random.distributions import uniform
 from ..tensors.arguments.generator import default_generator
 from ..tensors.arguments.options import require_grad
@@ -251,7 +251,7 @@ class UndefinedGrad(OtherNode):
     """An identity that passes on no gradient: the nodes before it get an absent gradient."""
 
     __slots__ = ()
-    namespace = "torch::autograd::"
+    namespace = ENGINE
 
     def apply(self, cotangents: list[Any], walk: Pass) -> Any:
         return [None]

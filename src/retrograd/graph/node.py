@@ -69,7 +69,7 @@ class SavedReader:
     attribute: Callable[[Any, str], Any]
     attributes: Callable[[Any], list[str]]
 
-_ENGINE = "torch::autograd::"              # the prefix of the names of classes of PyTorch's engine
+ENGINE = "torch::autograd::"              # the prefix of the names of classes of PyTorch's engine
 
 
 class Node:
@@ -335,7 +335,7 @@ class AccumulateGrad(OtherNode):
     __slots__ = ("variable",)
     variable: Any
     abandoned = False
-    namespace = _ENGINE
+    namespace = ENGINE
 
     def _sequence_nr(self) -> int:
         return 2 ** 64 - 1                     # a leaf comes before all other nodes as soon as its gradient is complete
@@ -354,7 +354,7 @@ def node_class(op: Op) -> type[OpNode]:
     """The Node subclass of an op, with PyTorch's name. A node of several outputs stores their number."""
     namespace, colons, name = op.node_name.rpartition("::")
     return type(name, (OpNode,), {
-        "namespace": _ENGINE if name == "NotImplemented" else namespace + colons,
+        "namespace": ENGINE if name == "NotImplemented" else namespace + colons,
         "__slots__": ("outputs",) if op.several else (), "__module__": "torch.autograd",
         "of_view": op.view,
         "__doc__": f"The backward of `{op.name}`.", "op": op, "steps": op.steps, "saves": op.saves,

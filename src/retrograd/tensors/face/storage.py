@@ -18,7 +18,7 @@ from ...foundations.errors import noted, warn
 from ...foundations.inherited import name_inherited
 from ...foundations.modes import local
 from ...graph.locks import moment
-from ...graph.node import OtherNode
+from ...graph.node import ENGINE, OtherNode
 from ...graph.versions import inherit, new_lineage
 from ...kernels.kinds import with_numbers
 from ...kernels.layout import address, owner_of, row_by_row, spanned, strided
@@ -342,7 +342,7 @@ class NotDifferentiable(OtherNode):
             instead="write with copy_(), so that the former numbers get a gradient of 0")
 
 
-NotDifferentiable.__name__, NotDifferentiable.namespace = "NotImplemented", "torch::autograd::"
+NotDifferentiable.__name__, NotDifferentiable.namespace = "NotImplemented", ENGINE
 
 
 @public(method=True)

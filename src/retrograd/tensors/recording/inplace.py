@@ -28,7 +28,7 @@ from ...foundations.modes import local
 from ...graph import versions
 from ...graph.faults import second_pass
 from ...graph.locks import histories
-from ...graph.node import OtherNode, origin_of
+from ...graph.node import ENGINE, OtherNode, origin_of
 from ...graph.versions import before_write, next_number
 from ...kernels.indexing.indexing import overlaps
 from ...kernels.layout import layout_of, one_by_one, owner_of
@@ -331,7 +331,7 @@ class CopySlices(OtherNode):
     """The history of a base after a write through a view: `inner` made the slice, and the rest is unchanged."""
 
     __slots__ = ("inner", "inputs", "layout", "replay")
-    namespace = "torch::autograd::"
+    namespace = ENGINE
 
     def __init__(self, base: TensorBase, replay: Callable[[Any], Any], inner: Any) -> None:
         before = edge_of(base)

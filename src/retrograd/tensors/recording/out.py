@@ -17,7 +17,7 @@ from ... import return_types
 from ...foundations.dtypes import C_NAMES, DIFFERENTIABLE, Array, category, dtype as torch_dtype, letter, unimplemented
 from ...foundations.errors import noted, user_site, warn
 from ...foundations.modes import local
-from ...graph.node import OtherNode
+from ...graph.node import ENGINE, OtherNode
 from ...graph.versions import writing, written
 from ...kernels.layout import slowest_first
 from ...ops.basic import cast
@@ -244,7 +244,7 @@ class _Underived(OtherNode):
     """The node of an `out` that a function without a derivative wrote to. A backward pass through it raises."""
 
     __slots__ = ("function",)
-    namespace = "torch::autograd::"
+    namespace = ENGINE
 
     def __init__(self, function: str, edges: tuple[Any, ...], target: TensorBase) -> None:
         super().__init__(edges, target._array.shape, target._array.dtype)

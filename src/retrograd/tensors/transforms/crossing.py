@@ -21,7 +21,7 @@ import numpy as np
 
 from ...foundations.modes import local
 from ...graph.crossings import Crossing
-from ...graph.node import AccumulateGrad
+from ...graph.node import ENGINE, AccumulateGrad
 from ...kernels.indexing.indexing import overlaps
 from ...kernels.layout import owner_of
 from ...ops.basic import copy
@@ -196,7 +196,7 @@ class PrimalPart(Crossing):
     """The primal part of a dual tensor."""
 
     __slots__ = ()
-    namespace = "torch::autograd::"
+    namespace = ENGINE
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
         _enter_again(self.level, walk, self.number)
