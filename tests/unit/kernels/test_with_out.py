@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import retrograd as torch
 from op_table.queries import stated_ops
 from retrograd.ops.framework import Op, called_as_ufunc
 
@@ -61,3 +62,10 @@ def test_the_result_may_be_written_over_an_operand(op: Op) -> None:
                     given = [each.copy() for each in arrays]
                     op.kernel(*given, out=given[place])
                     assert np.array_equal(given[place], expected, equal_nan=expected.dtype.kind in "fc"), (dtype, place)
+
+
+def test_xlogy_of_shapes_that_are_broadcast() -> None:
+    x, y = torch.tensor([[0.0], [2.0]]), torch.tensor([0.0, 1.0, torch.nan])
+    for function in (torch.xlogy, torch.special.xlog1py):
+        torch.testing.assert_close(function(x, y), function(x.expand(2, 3).clone(), y), equal_nan=True)
+        assert function(x, y)[0].tolist()[:2] == [0.0, 0.0]

@@ -209,7 +209,7 @@ def times_log(x: Array, y: Array, log: Array, out: Array | EllipsisType) -> Any:
     """x times a given logarithm of y, and 0 if x is 0 and y is not nan."""
     zero = np.equal(x, 0, out=...)                          # first: the result may be written over x or y
     if zero.any():
-        np.logical_and(zero, ~np.isnan(y), out=zero)
+        zero = np.logical_and(zero, ~np.isnan(y))
     value = np.multiply(x, log, out=out)
     np.copyto(value, 0, where=zero)
     return value
