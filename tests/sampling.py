@@ -5,6 +5,9 @@ It knows cases by their parameters and costs by the names of tests, and no pytes
 
 from __future__ import annotations
 
+import itertools
+import math
+import operator
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
@@ -16,11 +19,26 @@ MOST, SECONDS, ALONE = 4, 0.25, 1.5
 def on_diagonals(cases: Sequence[Mapping[str, object]], n: int) -> list[int]:
     """The places of about one of n cases, which are given as the values of their parameters.
 
-    A case is on a diagonal if the places of its values, each among the values of its parameter, add up to a multiple of
-    n. So every value of a parameter occurs, if another parameter has n values.
+    A case is on a diagonal if the weighted places of its values, each among the values of its parameter, add up to a
+    multiple of n. So every value of a parameter occurs, if another parameter has n values, or several others together
+    have many more combinations.
     """
     columns = {_numbered([id(case[name]) for case in cases]) for name in cases[0]}      # those that go together once
-    return [place for place, row in enumerate(zip(*columns, strict=True)) if sum(row) % n == 0]
+    longest_first = sorted(columns, key=lambda places: (-max(places), places))
+    weights = _weights([max(places) + 1 for places in longest_first], n)
+    rows = zip(*longest_first, strict=True)
+    return [place for place, row in enumerate(rows) if sum(map(operator.mul, weights, row)) % n == 0]
+
+
+def _weights(sizes: Sequence[int], n: int) -> list[int]:
+    """The weights of parameters with so many values: about those by which the sum is another one for each case, each
+    without a common factor with n.
+    """
+    weights, least = list[int](), 1
+    for size in sizes:
+        weights.append(next(weight for weight in itertools.count(least) if math.gcd(weight, n) == 1))
+        least = weights[-1] * size
+    return weights
 
 
 def _numbered(values: list[int]) -> tuple[int, ...]:

@@ -122,6 +122,7 @@ def test_a_module_runs_as_python_runs_it(name: str, folder: Path) -> None:
         same(python("-m", module, "-x", cwd=folder), python(*OURS, "-m", module, "-x", cwd=folder))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["arguments", "main module", "pickle", "exit status", "imports a neighbor"])
 def test_a_folder_and_an_archive_run_as_python_runs_them(name: str, folder: Path) -> None:
     program = PROGRAMS[name] + "\nprint(repr(__package__), __spec__.name, __file__)"

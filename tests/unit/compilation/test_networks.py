@@ -74,7 +74,7 @@ def mask_for(rng: random.Random, kind: str, shape: tuple[int, ...], dtype: Any) 
     return mask.to(dtype)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("kind", ["none", "causal", "bools", "floats", "rows"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 @pytest.mark.parametrize("seed", range(12))

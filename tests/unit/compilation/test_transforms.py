@@ -130,7 +130,7 @@ def drawn(call: int, rows: int = 6) -> list[Any]:
     return [torch.tensor(draw.uniform(-1, 1, (rows, 4)).astype(np.float32)) for _ in range(2)]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("executor", EXECUTORS)
 @pytest.mark.parametrize("name", TRANSFORMED)
 def test_a_transform_is_traced(name: str, executor: str) -> None:
@@ -149,7 +149,7 @@ def test_a_transform_is_traced(name: str, executor: str) -> None:
         assert torch.equal(torch.rand(2), numbers)
 
 
-@pytest.mark.sampled(40)
+@pytest.mark.sampled(79)
 @pytest.mark.parametrize("executor", EXECUTORS)
 @pytest.mark.parametrize("batched", [False, True], ids=["one point", "a batch"])
 @pytest.mark.parametrize("seed", range(COUNT))

@@ -46,6 +46,7 @@ def test_a_listed_program_shows_something(path: str) -> None:
     assert sessions.session(tuple(sessions.listed()[path]))
 
 
+@pytest.mark.sampled(4)                                    # the pages are made of these sessions, too
 @pytest.mark.parametrize("part", range(4))
 def test_what_the_reference_makes_is_what_a_reader_sees(part: int) -> None:
     """Python's doctest runs each session again, with the names that a reader has after `import retrograd as torch`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 
 import pytest
 
@@ -22,6 +23,16 @@ def test_every_value_of_each_parameter_is_on_a_diagonal(sizes: tuple[int, ...], 
     for name, of_one in enumerate(values):
         if any(size >= n for other, size in enumerate(sizes) if other != name):
             assert {id(cases[place][name]) for place in places} == {id(value) for value in of_one}
+
+
+@pytest.mark.parametrize(("sizes", "n"), [((15, 8, 2, 2), 7), ((15, 8, 2, 2, 2), 45), ((20, 2), 20), ((7, 7, 7), 20)])
+def test_few_cases_are_spread_over_the_values_of_all_parameters(sizes: tuple[int, ...], n: int) -> None:
+    cases = [*itertools.product(*[range(size) for size in sizes])]
+    places = on_diagonals([{str(name): value for name, value in enumerate(case)} for case in cases], n)
+    assert 0 <= len(places) - len(cases) / n <= 2
+    for values in zip(*[cases[place] for place in places], strict=True):
+        counts = [*Counter(values).values()]
+        assert max(counts) <= 2 * min(counts) + 1
 
 
 def test_parameters_that_go_together_count_once() -> None:

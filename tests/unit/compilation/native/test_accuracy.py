@@ -71,6 +71,7 @@ def units_off(found: Array, exact: Array) -> Array:
 
 
 @pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="needs a type that is more precise than double")
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", sources())
 @pytest.mark.parametrize("dtype", [F32, F64], ids=str)
 @pytest.mark.parametrize("name", TABLE)

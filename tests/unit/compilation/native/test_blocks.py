@@ -36,7 +36,7 @@ def loops(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[blocks.BlockedLoop]]
     torch.set_rng_state(state)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_random_programs_in_blocks_of_two_elements(loops: list[blocks.BlockedLoop], group: int) -> None:
     for seed in range(group, SEEDS, GROUPS):

@@ -31,7 +31,7 @@ def traces(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return noted_traces(monkeypatch)
 
 
-@pytest.mark.sampled(18)
+@pytest.mark.sampled(45)
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("as_tensor", [False, True], ids=["number", "tensor"])
 @pytest.mark.parametrize("place", ["outside", "inside"])
@@ -76,7 +76,7 @@ def test_one_trace_serves_a_schedule(kind: str, schedule: str, place: str, as_te
     assert len(traces) <= (1 if refused else 3)            # the first has no state, and weight decay may begin at 0
 
 
-@pytest.mark.sampled(18)
+@pytest.mark.sampled(45)
 @pytest.mark.parametrize("values", [(0.1, 0.2), (0.0, 0.1), (0.9, 0.4, 0.9), (0.5, 0.6, 0.4), (0.1, math.nan, 0.1),
                                     (0.1, math.inf, 0.2), (0.3, -0.1, 0.3), (1e300, 1e-300), (1, 0.5, 0)])
 @pytest.mark.parametrize(("kind", "name"), [
@@ -126,6 +126,7 @@ def test_a_state_is_saved_and_loaded_between_steps(backend: str) -> None:
     assert_as_eager(run, backend)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("kind", ["SGD with momentum", "Adam", "NAdam", "RMSprop", "ASGD", "Rprop"])
 def test_a_group_is_added_between_steps(kind: str, backend: str) -> None:
@@ -145,6 +146,7 @@ def test_a_group_is_added_between_steps(kind: str, backend: str) -> None:
     assert_as_eager(run, backend)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("kind", ["SGD with momentum", "AdamW", "RMSprop", "Adagrad"])
 def test_one_plan_serves_schedules_and_sizes(kind: str, backend: str, traces: list[Any]) -> None:

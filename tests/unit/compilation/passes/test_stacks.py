@@ -117,7 +117,7 @@ def program(r: random.Random) -> tuple[str, list[tuple[int, ...]]]:
     return "\n".join(lines), others
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("group", range(5))
 def test_random_programs_keep_their_bits(group: int) -> None:
     together = 0

@@ -40,12 +40,12 @@ def group() -> Iterator[None]:
         dist.destroy_process_group()
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("backend", EXECUTORS)
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(8))
 def test_random_programs(backend: str, part: int) -> None:
     state, reasons = torch.get_rng_state(), []
-    for seed in range(part, COUNT, 4):
+    for seed in range(part, COUNT, 8):
         author, difference, reason = checked(torch, seed, backend)
         assert not difference, "\n".join([f"seed {seed}, arguments {author.specs}", *author.lines, difference])
         reasons.append(str(reason))

@@ -193,7 +193,7 @@ def test_a_scaler_of_gradients(backend: str, traces: list[Any]) -> None:
     assert len(traces) <= 5
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("seed", range(40))
 def test_random_programs(seed: int, backend: str) -> None:
     checked = Checked(torch, seed, backend)
@@ -204,11 +204,11 @@ def test_random_programs(seed: int, backend: str) -> None:
 LOOKING = {3, 5, 11, 25, 33, 34, 37}
 
 
-@pytest.mark.sampled(8)
-@pytest.mark.parametrize("group", range(8))
+@pytest.mark.sampled(16)
+@pytest.mark.parametrize("group", range(16))
 def test_random_training_steps(group: int, backend: str) -> None:
     """As without `torch.compile`; and only those that look at a number run as they are."""
-    seeds = range(group, 40, 8)
+    seeds = range(group, 40, 16)
     found = {seed: Trained(torch, seed, backend) for seed in seeds}
     assert not [each.source + each.difference for each in found.values() if each.difference]
     assert {seed for seed, each in found.items() if each.reason} == LOOKING.intersection(seeds)

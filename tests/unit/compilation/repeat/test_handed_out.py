@@ -145,7 +145,7 @@ COUNTED: dict[str, tuple[Callable[..., Any], Callable[[int], tuple[Any, ...]]]] 
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("size", [6, SIZE])
 @pytest.mark.parametrize("name", COUNTED)

@@ -211,7 +211,7 @@ def different(plain: list[Any], compiled: list[Any]) -> str:
 MAY_REFUSE = {"dropout", "slice in place", "custom"}
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(19)
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("way", WAYS)
 def test_second_derivatives(use: str, way: str, backend: str) -> None:
@@ -246,7 +246,7 @@ def _function(seed: int) -> str:
     return "\n".join(["def use(own, x):", *lines, f"    {end}"])
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(31)
 @pytest.mark.parametrize("seed", range(300))
 def test_random_functions(seed: int, backend: str) -> None:
     scope: dict[str, Any] = {"torch": torch, "F": torch.nn.functional, "noted": lambda x: x}

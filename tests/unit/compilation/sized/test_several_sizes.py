@@ -114,7 +114,7 @@ class LanguageModel(torch.nn.Module):
         return found @ self.words.weight.t()
 
 
-@pytest.mark.sampled(2)                                    # each trains a transformer for three seconds
+@pytest.mark.sampled(4)                                    # each trains a transformer for three seconds
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("dynamic", [None, True])
 def test_steps_on_texts_of_any_number_and_length(dynamic: bool | None, backend: str, traces: list[Any]) -> None:
@@ -271,13 +271,13 @@ def test_threads() -> None:
     assert not wrong
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("dynamic", [True, None])
 @pytest.mark.parametrize("backend", EXECUTORS)
-@pytest.mark.parametrize("group", range(4))
+@pytest.mark.parametrize("group", range(8))
 def test_random_programs(group: int, backend: str, dynamic: bool | None) -> None:
     smooth, reused = backend == "llvm", 0
-    seeds = range(group, COUNT // (1 if dynamic and not smooth else 3), 4)
+    seeds = range(group, COUNT // (1 if dynamic and not smooth else 3), 8)
     state = torch.get_rng_state()
     for seed in seeds:
         made = author(torch, seed, smooth, two=True)

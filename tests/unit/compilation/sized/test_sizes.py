@@ -63,6 +63,7 @@ COVERED: dict[str, Callable[[Any], Any]] = {
 SMALL_AND_LARGE = (5, 8, 3, 31, 256, 5, 20000)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("name", COVERED)
 def test_one_plan_serves_all_sizes(name: str, backend: str, traces: list[Any]) -> None:
@@ -261,12 +262,12 @@ def test_results_that_the_program_holds_keep_their_numbers(backend: str, traces:
     assert traces == [3, 5]
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("backend", EXECUTORS)
-@pytest.mark.parametrize("group", range(8))
+@pytest.mark.parametrize("group", range(16))
 def test_random_programs(group: int, backend: str) -> None:
     smooth, reused = backend == "llvm", 0
-    seeds = range(group, COUNT // (2 if smooth else 1), 8)
+    seeds = range(group, COUNT // (2 if smooth else 1), 16)
     state = torch.get_rng_state()
     for seed in seeds:
         made = author(torch, seed, smooth)
@@ -292,7 +293,7 @@ LOOPS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @needs("llvmlite")
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("columns", [1, 3, 8, 17, 40])

@@ -42,7 +42,7 @@ def places(lines: list[tuple[str, int]]) -> list[int]:
     return sorted({*first.values(), *last.values()})
 
 
-@pytest.mark.sampled(2 * PARTS)
+@pytest.mark.sampled(4 * PARTS)
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize(("name", "backend", "call"), [
     pytest.param(*case, marks=needs("llvmlite")) if "llvm" in case else case for case in CASES])
