@@ -1,12 +1,13 @@
-"""Which gradients share memory with each other, with cotangents, inputs or results: no more of them than in PyTorch.
+"""Which gradients share memory with each other, with cotangents, inputs or results, or have elements that share memory.
 
-A program may write to a gradient that `autograd.grad` has returned. What shares its memory then changes, too.
+They are no more than in PyTorch. A program may write to a gradient that `autograd.grad` has returned. What shares its
+memory then changes, too, and a write to elements that share memory raises an error.
 """
 
 from __future__ import annotations
 
 import warnings
-from itertools import combinations
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from op_table.table import TABLE, Entry
 
 
 def _pairs(library: Any, entry: Entry, arrays: list[np.ndarray[Any, Any]], create_graph: bool) -> set[tuple[str, str]]:
-    """The gradients that share memory, each with what it shares the memory with."""
+    """The gradients that share memory, each with what it shares the memory with. This may be the gradient itself."""
     inputs = [tensor_of(library, array).requires_grad_() for array in arrays]
     library.manual_seed(0)
     found = entry.call(library, *inputs)
@@ -30,8 +31,16 @@ def _pairs(library: Any, entry: Entry, arrays: list[np.ndarray[Any, Any]], creat
     tensors = {f"{kind} {i}": t for kind, listed in (
         ("gradient", gradients), ("cotangent", cotangents), ("input", inputs), ("result", results))
         for i, t in enumerate(listed) if t is not None and t.numel()}
-    return {(a, b) for a, b in combinations(tensors, 2) if a.startswith("gradient")
-            and tensors[a].untyped_storage().data_ptr() == tensors[b].untyped_storage().data_ptr()}
+    return {(a, b) for a, b in combinations_with_replacement(tensors, 2) if a.startswith("gradient")
+            and (_expanded(tensors[a]) if a == b else _address(tensors[a]) == _address(tensors[b]))}
+
+
+def _address(tensor: Any) -> int:
+    return tensor.untyped_storage().data_ptr()  # type: ignore[no-any-return]
+
+
+def _expanded(tensor: Any) -> bool:
+    return any(size > 1 and not stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
 
 
 @pytest.mark.parametrize("create_graph", [False, True])

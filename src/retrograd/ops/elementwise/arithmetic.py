@@ -45,8 +45,8 @@ div_number = elementwise("div", kernels.div_number, domain="float", node=1, tens
 
 
 def among(g: Value, n: int) -> Any:
-    """A gradient, divided among n elements. float16 holds no larger number than 65504."""
-    return g / n if n <= 65504 else div_number(g, n)
+    """A gradient, divided among n elements. Beyond 2048, float16 does not hold all integers."""
+    return g / n if n <= 2048 else div_number(g, n)
 
 
 # Rounded division, and its remainders
