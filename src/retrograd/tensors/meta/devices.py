@@ -21,7 +21,7 @@ _MIXED = frozenset((
 # Functions that read a tensor at places: the tensor may be without memory, and the numbers of the places are not used.
 _INDEXING = frozenset((
     "__getitem__", "index_select", "embedding", "__setitem__", "gather", "take", "scatter", "scatter_add",
-    "scatter_reduce", "index_reduce", "index_put_", "index_put", "embedding_bag"))
+    "scatter_reduce", "index_reduce", "index_put_", "index_put", "embedding_bag", "repeat_interleave"))
 # The arguments that PyTorch compares, as pairs: the tensor whose device is expected, and the tensor that is checked.
 _PAIRS = {
     "linear": (("input", "bias"),),
@@ -76,6 +76,8 @@ def refuse_devices(function: Callable[..., Any], name: str, args: tuple[Any, ...
             _refuse_mixture([named["input"], named["weight"]])
     elif name in ("matmul", "__matmul__") and given[-1].ndim == 1:
         _refuse_mixture(given)
+    elif name == "repeat_interleave" and named.get("output_size") is None:
+        return                                               # without a size, the counts must have numbers
     elif name in _INDEXING and not is_meta(given[name in ("embedding", "embedding_bag")]):
         raise noted(_on(given[-1], given[0]), because="indices into a tensor with memory must have numbers")
     elif name not in _MIXED and name not in _INDEXING and not (is_meta(given[0]) and _writes(name)):
