@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 import warnings
 from typing import Any
@@ -180,5 +181,16 @@ def test_counts_of_repeat_interleave(counts: str, output_size: int | None, dim: 
             return _facts(torch.repeat_interleave(x, repeats, dim, output_size=output_size))
         except Exception as error:
             return type(error), str(error).split("\n")[0]
+
+    assert seen(retrograd) == seen(pytorch)
+
+
+def test_copies_of_what_is_in_part_without_memory() -> None:
+    def seen(torch: Any) -> Any:
+        x = torch.ones(2, device="meta", requires_grad=True)
+        x.grad, x.note = torch.ones(2, device="meta"), [torch.ones(1)]
+        layers = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2, device="meta"), torch.nn.PReLU())
+        first, again, last = copy.deepcopy([torch.zeros(1), x, torch.zeros(1)])
+        return [_facts(t) for t in (first, again, again.grad, *again.note, last, *copy.deepcopy(layers).parameters())]
 
     assert seen(retrograd) == seen(pytorch)

@@ -11,9 +11,10 @@ from ...kernels.meta import MetaArray
 from ..functions.networks.normalization import verify_batch_size
 from ..state.base import TensorBase
 
-# Functions that take tensors with and without memory together: products, indices, copies, and facts.
+# Functions that take tensors with and without memory together: products, indices, copies, and facts. The memo of a deep
+# copy has the tensors that were copied before.
 _MIXED = frozenset((
-    "mm", "bmm", "matmul", "__matmul__", "__rmatmul__", "baddbmm", "addbmm", "copy_",
+    "mm", "bmm", "matmul", "__matmul__", "__rmatmul__", "baddbmm", "addbmm", "copy_", "__deepcopy__",
     "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "__setitem__",
     "to", "type_as", "expand_as", "view_as", "reshape_as",
     "is_same_size", "result_type", "can_cast", "swap_tensors",
