@@ -13,7 +13,7 @@ import numpy as np
 
 from ..foundations.dtypes import Array, letter
 from ..foundations.errors import noted
-from ..foundations.modes import local
+from ..foundations.modes import as_program, local
 from ..graph import faults
 from ..graph.locks import moment
 from ..graph.node import RELEASED, Node, Output
@@ -23,7 +23,7 @@ from ..ops.creation import full_beside
 from ..tensors.recording.gradients import as_tensor
 from ..tensors.recording.saved_values import SavedTensor, saved_tensor
 from ..tensors.recording.saving import Hooked
-from ..tensors.state.base import TensorBase, edge_of, plain, requires, with_edge
+from ..tensors.state.base import TensorBase, edge_of, faced, plain, requires, with_edge
 
 if TYPE_CHECKING:
     from ..graph.engine import Pass
@@ -157,7 +157,7 @@ class FunctionNode(Node):
 
     def apply(self, cotangents: list[Any], walk: Pass) -> Any:
         """Run the user's backward on tensors."""
-        grads = [None if g is None else as_tensor(g) for g in cotangents]
+        grads = [None if g is None else faced(as_tensor(g)) for g in cotangents]
         given = [g._array for g in grads if g is not None]
         if len(given) < len(grads):
             beside = given[0] if given else None
@@ -171,7 +171,7 @@ class FunctionNode(Node):
         """The result of the user's backward for the gradients of the outputs."""
         function = self.context_class._forward_cls
         backward = function._backward_or_vjp()
-        return backward(context, [*grads]) if function.boxed_grads_call else backward(context, *grads)
+        return as_program(backward, context, *([[*grads]] if function.boxed_grads_call else grads))
 
     def _absent(self, index: int, beside: Any) -> Any:
         """The stand-in for the absent gradient of an output. `beside` is a gradient that another output has, if any."""

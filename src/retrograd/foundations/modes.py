@@ -148,6 +148,18 @@ def standing(transform: Transform) -> AbstractContextManager[None]:
     return replaced(local.thread, "transform", transform)
 
 
+# The transforms that stand on the seam for calls of the package alone, and not for those of hooks and Functions.
+FOR_THE_PACKAGE: set[Any] = set()
+
+
+def as_program(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function of a program, such as a hook, without a transform that stands for the package alone."""
+    if local.thread.transform not in FOR_THE_PACKAGE:
+        return function(*args)
+    with replaced(local.thread, "transform", None):
+        return function(*args)
+
+
 def tape() -> Any:
     """What a compiler writes down the calls of this thread with, to repeat them; None if it traces no call."""
     thread = local.thread

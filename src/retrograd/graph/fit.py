@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.modes import local
 from ..ops.basic import cast, real
 from ..ops.reductions import sum_dim
 from ..ops.shape import view
@@ -23,8 +22,8 @@ def unbroadcast(g: Any, found: tuple[int, ...], shape: tuple[int, ...]) -> Any:
     if lead < 0:
         return np.broadcast_to(g, shape)
     stretched = tuple([lead + i for i, n in enumerate(shape) if n == 1 != found[lead + i]])
-    if lead and not stretched and found[:lead] == (1,) * lead and not local.thread.grad:
-        return g.reshape(shape) if type(g) is np.ndarray else view(g, shape)             # PyTorch records a sum here
+    if lead and not stretched and found[:lead] == (1,) * lead and type(g) is np.ndarray:
+        return g.reshape(shape).copy()                   # quicker than the sum, which has memory of its own, too
     if lead:
         axes = (*range(lead), *stretched)
         if not shape:

@@ -111,6 +111,10 @@ def shift(x: Array, dim: int, step: int, fill: Any) -> Any:
     return result
 
 
+# A variance that is smaller than this is made of squares that float32 holds with few digits.
+_LEAST = 1e-30
+
+
 def _spread_and_mean(x: Array, axes: tuple[int, ...], keepdim: bool, correction: float, root: bool) -> tuple[Any, Any]:
     """The variance or its root, and the mean, which keeps the axes. Two passes; half is computed in single."""
     if x.dtype.kind not in "fc":
@@ -131,9 +135,37 @@ def _spread_and_mean(x: Array, axes: tuple[int, ...], keepdim: bool, correction:
     else:
         variance = sums(np.square(off.real) + np.square(off.imag), axes, keepdim)
     np.divide(variance, max(n - correction, 0), out=variance)
+    odd = _out_of_range(variance) if x.dtype == F32 and n > correction else None
     if root:
         np.sqrt(variance, out=variance)
+    if odd is not None:
+        _compute_in_double(x, axes, correction, root, odd, variance, means)
     return variance.astype(F16) if x.dtype == F16 else variance, means
+
+
+def _out_of_range(variance: Array) -> Array | None:
+    """Where squares in float32 were too large or too small for the digits of a variance; None if nowhere."""
+    if variance.size > 1:
+        low, high = _minimum(variance, axis=None), _maximum(variance, axis=None)
+    else:
+        low = high = variance.item() if variance.size else 1.0
+    if low >= _LEAST and high < math.inf:
+        return None
+    odd: Array = ~((variance >= _LEAST) & (variance < math.inf))
+    return odd
+
+
+def _compute_in_double(x: Array, axes: tuple[int, ...], correction: float, root: bool, odd: Array, found: Array,
+                       means: Array) -> None:
+    """Write the variances or deviations, and the means, at the places `odd` again. PyTorch computes all in float64."""
+    others = tuple([axis for axis in range(x.ndim) if axis not in axes])
+    shape = tuple([x.shape[axis] for axis in others])
+    places = odd.reshape(shape)
+    lines = x.transpose(*others, *axes)[places].astype(F64)
+    within = tuple(range(1, lines.ndim))
+    exact, exact_means = _spread_and_mean(lines, within, False, correction, root)
+    found.reshape(shape)[places] = exact
+    means.reshape(shape)[places] = exact_means.reshape(-1)
 
 
 def _alike(found: Array, means: Array, dtype: np.dtype[Any]) -> tuple[Any, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..foundations.dtypes import F16, F32, F64, I64, Array, dtype as torch_dtype, letter
 from ..foundations.errors import noted
+from .elementwise.arithmetic import div_number
 from .rows import BLOCK, TALL, WIDER, drifts, sums
 
 _add = np.add.reduce
@@ -38,6 +39,11 @@ def spread(x: Any, shape: tuple[int, ...], axes: tuple[int, ...], keepdim: bool)
         return np.broadcast_to(x if keepdim else np.expand_dims(x, axes), shape)
     view.flags.writeable = False
     return view
+
+
+def shares(g: Any, shape: tuple[int, ...], axes: tuple[int, ...], keepdim: bool, n: int) -> Any:
+    """The gradient of a mean: a share of `g` for each of the `n` elements that a mean combined."""
+    return spread(div_number(g, n), shape, axes, keepdim).copy()
 
 
 def count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:

@@ -47,9 +47,9 @@ triu: Op = linear("triu", kernels.triu, x=lambda g, diagonal: triu(g, diagonal))
 
 
 def _blocks(g: Value, xs_shape: Sequence[Shape]) -> list[Any]:
-    """The block of the cotangent for each operand."""
-    return [np.reshape(slice_(slice_(g, 0, top, bottom, 1), 1, left, right, 1), shape)
-            for shape, (top, bottom, left, right) in zip(xs_shape, blocks(xs_shape))]
+    """The block of the cotangent for each operand. The engine makes that of a vector of its row, as in PyTorch."""
+    parts = [slice_(slice_(g, 0, top, bottom, 1), 1, left, right, 1) for top, bottom, left, right in blocks(xs_shape)]
+    return [part if shape else np.reshape(part, ()) for part, shape in zip(parts, xs_shape)]
 
 
 block_diag: Op = linear("block_diag", _block_diag, variadic=True, domain="promote", xs=_blocks)

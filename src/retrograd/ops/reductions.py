@@ -16,7 +16,7 @@ from ..foundations.dtypes import Shape
 from ..kernels import reductions as kernels, sums
 from ..kernels.sums import count
 from .elementwise.arithmetic import among
-from .framework import Op, linear, operator
+from .framework import Op, composed, linear, operator
 
 if TYPE_CHECKING:
     from .values import Value
@@ -29,12 +29,15 @@ spread = linear("expand", sums.spread, view=True,
 sum_all = linear("sum", sums.sum_all, x=lambda g, x_shape: spread(g, x_shape, (), False))
 sum_dim: Op = linear("sum", sums.sum_dim, node=1, x=lambda g, x_shape, axes, keepdim: spread(
     g, x_shape, axes, keepdim))
+# Unlike the gradient of a sum, that of a mean is no view, so programs may write to it.
+_shares = composed("div", sums.shares, lambda g, shape, axes, keepdim, n: among(spread(g, shape, axes, keepdim), n),
+                   tensors=1)
 mean_all = linear("mean", sums.mean_all,
-                  x=lambda g, x_shape: spread(among(g, max(math.prod(x_shape), 1)), x_shape, (), False))
+                  x=lambda g, x_shape: _shares(g, x_shape, (), False, max(math.prod(x_shape), 1)))
 
 
 def _mean_dim(g: Value, x_shape: Shape, axes: tuple[int, ...], keepdim: bool) -> Any:
-    return spread(among(g, max(count(x_shape, axes), 1)), x_shape, axes, keepdim)
+    return _shares(g, x_shape, axes, keepdim, max(count(x_shape, axes), 1))
 
 
 mean_dim = linear("mean", sums.mean_dim, node=1, x=_mean_dim)

@@ -28,7 +28,7 @@ from .plain_arrays import COMPUTED, are_alike, arrays_of, have_tangents, put, ro
 from .quick_code import Code, Ready, is_closed, write_code
 from .saved_numbers import as_float, is_stand_in, scalar
 from .sparse_steps import is_sparse
-from .stepping import Scratch, blocks, numbers
+from .stepping import Scratch, blocks, check_fused, numbers
 from .together import MANY, SMALL, in_one, is_small, step_of_rows
 
 # The numbers of a step, and the next values of numbers in the state, by name.
@@ -89,6 +89,8 @@ class ElementsOptimizer(FormulaOptimizer):
 
     def _step_of_group(self, group: dict[str, Any], line: Any) -> None:
         options = self._options(group)
+        if options.get("fused"):
+            check_fused(options["params"])
         try:
             if self._quick and local.thread.transform is None and not (
                     options.get("differentiable") or options.get("capturable")):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..foundations.dtypes import Array
+from ..foundations.errors import noted
 from ..tensors.state.base import TensorBase
 
 # The number of elements of a block. A block, its gradient and its state stay in the processor's cache from one pass to
@@ -25,6 +26,19 @@ def check_modes(foreach: Any, fused: Any, differentiable: bool) -> None:
         raise RuntimeError("`fused` does not support `differentiable`")
     if fused and foreach:
         raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+
+# The devices for which PyTorch has fused steps, in its order.
+_FUSED = ["mps", "cuda", "xpu", "hpu", "cpu", "mtia", "privateuseone"]
+
+
+def check_fused(params: Iterable[Any]) -> None:
+    """Raises RuntimeError for a parameter with a gradient of which PyTorch has no fused step: complex or on `meta`."""
+    for p in params:
+        if (p.is_complex() or p.device.type not in _FUSED) and p.grad is not None:
+            raise noted(
+                RuntimeError("`fused=True` requires all the params to be floating point Tensors of supported devices: "
+                             f"{_FUSED} but {p.dtype} and {p.device.type}"), instead="remove fused=True")
 
 
 def check_rate_tensor(lr: Any) -> None:

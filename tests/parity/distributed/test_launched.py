@@ -57,7 +57,7 @@ def flat(value: Any) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("count", "least"), [
-    (2, {"collectives": 183, "sharded": 369, "states": 227}), (4, {"training": 75, "sharded": 369, "states": 227})])
+    (2, {"collectives": 183, "sharded": 373, "states": 227}), (4, {"training": 75, "sharded": 373, "states": 227})])
 def test_processes_say_the_same(count: int, least: dict[str, int], tmp_path: Path) -> None:
     theirs, result = lines(on_gloo([*least], count, tmp_path)), launched("together", count, SECONDS, *least)
     assert result.returncode == 0, result.stderr

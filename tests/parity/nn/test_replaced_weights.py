@@ -9,7 +9,7 @@ import retrograd
 from programs.running import transcript
 
 HEAD = """
-import warnings
+import copy, pickle, warnings
 warnings.simplefilter("ignore")
 nn, F = torch.nn, torch.nn.functional
 
@@ -37,7 +37,12 @@ shown(*found.values())
 if net.mode != "LSTM":                        # PyTorch's LSTM has no tangents
     shown(*torch.func.jvp(loss, ({{name: p.detach() for name, p in net.named_parameters()}},),
                           ({{name: torch.ones_like(p) for name, p in net.named_parameters()}},)))
+attempt(lambda: torch.func.functional_call(net, {{name: p * 2 for name, p in parameters.items()}}, (x,))[0].sum())
+for again in (lambda: copy.deepcopy(net), lambda: copy.copy(net), lambda: pickle.loads(pickle.dumps(net))):
+    attempt(lambda: all(a is b for a, b in zip(again()._flat_weights, net.parameters())))
+    attempt(lambda: shown(again()(x)[0]))
 torch.nn.utils.parametrize.register_parametrization(net, "weight_hh_l0", Doubled())
+attempt(lambda: copy.deepcopy(net))
 shown(net(x)[0])
 with torch.no_grad():
     net.parametrizations.weight_hh_l0.original.mul_(3)

@@ -100,3 +100,21 @@ def test_means_of_more_numbers_than_a_half_can_count(dtype: str) -> None:
         check(dtype, lambda t, x, i, v: x.index_reduce(0, i, v, "mean"), x, index, v)
         check(dtype, lambda t, x, i, v: x.scatter_reduce(0, i if x.ndim == 1 else t.stack([i, i], 1), v, "mean"),
               x, index, v)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("width", [1, 8, 37])
+@pytest.mark.parametrize("padding", [None, 3])
+def test_bags_of_embeddings(width: int, padding: int | None, dtype: str) -> None:
+    draws = np.random.default_rng(0)
+    weight, index = draws.standard_normal((50, width)).astype(np.float32), draws.integers(0, 50, (40, 6))
+    starts, scales = np.array([0, 3, 3, 50, 120]), numbers((40, 6))
+    for mode in ("sum", "mean", "max"):
+        for layout in (lambda w: w, lambda w: w.t().contiguous().t()):
+            options = {"mode": mode, "padding_idx": padding}
+            check(dtype, lambda t, w, i, layout=layout, options=options: (
+                t.nn.functional.embedding_bag(i, layout(w), **options)), weight, index)
+            check(dtype, lambda t, w, i, starts, layout=layout, options=options: (
+                t.nn.functional.embedding_bag(i.flatten(), layout(w), starts, **options)), weight, index, starts)
+    check(dtype, lambda t, w, i, scales: t.nn.functional.embedding_bag(
+        i, w, mode="sum", padding_idx=padding, per_sample_weights=scales), weight, index, scales)

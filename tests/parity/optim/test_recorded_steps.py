@@ -66,11 +66,11 @@ def test_gradients_through_steps(name: str, options: dict[str, Any], wanted: tup
             np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9)
 
 
-def step_of(name: str, leaf: bool = True, **options: Any) -> Any:
+def step_of(name: str, leaf: bool = True, dtype: str = "float32", device: str = "cpu", **options: Any) -> Any:
     def case(library: Any) -> Any:
-        p = library.nn.Parameter(library.ones(2))
+        p = library.nn.Parameter(library.ones(2, dtype=getattr(library, dtype), device=device))
         optimizer = getattr(library.optim, name)([p if leaf else p * 2], **options)
-        p.grad = library.ones(2)
+        p.grad = library.ones_like(p)
         return optimizer.step()
 
     return case
@@ -108,6 +108,8 @@ REFUSED = [
     step_of("Adam", capturable=True, differentiable=True), step_of("Adam", betas=(0, 0.9)),
     step_of("SGD", leaf=False), step_of("SGD", fused=True, differentiable=True, leaf=False),
     step_of("Adam", fused=True, differentiable=True), step_of("Adagrad", fused=True, differentiable=True),
+    *(step_of(name, dtype="complex64", fused=True) for name in ("SGD", "Adam", "AdamW", "Adagrad")),
+    step_of("SGD", device="meta", fused=True), step_of("Adam", device="meta", fused=True),
     lambda t: t.optim.Adam([t.nn.Parameter(t.ones(2))], betas=(t.tensor(0.9), 0.9)),
     lambda t: t.optim.Adam([t.nn.Parameter(t.ones(2))], betas=(t.tensor(0.9), t.tensor([0.9, 0.8]))),
     lambda t: t.optim.Adam([t.nn.Parameter(t.ones(2))], betas=(t.tensor(0.9), t.tensor(0.9)), foreach=True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 import warnings
 from typing import Any
@@ -112,3 +113,84 @@ def test_writes_with_operands_without_memory(call: str) -> None:
         return str(result.device), tuple(result.shape), result is c, c.tolist(), c._version
 
     assert seen(pytorch) == seen(retrograd)
+
+
+def _seen_by_hooks(torch: Any) -> list[Any]:
+    """What code of a program sees that runs inside of a backward pass: hooks of all kinds, and a Function."""
+    seen: list[Any] = []
+
+    def look(where: str, *tensors: Any) -> None:
+        for t in tensors:
+            seen.append((where, _facts(t), repr(t), _facts(t * 2), _facts(torch.zeros_like(t).sum()),
+                         _facts(torch.ones(2).sum())))
+
+    class Twice(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            look("Function", g, *ctx.saved_tensors)
+            return g * 2
+
+    layer = torch.nn.Linear(3, 2, device="meta")
+    x = torch.ones(4, 3, device="meta", requires_grad=True)
+    x.register_hook(lambda g: look("leaf", g))
+    layer.weight.register_hook(lambda g: g * 3)
+    layer.weight.register_post_accumulate_grad_hook(lambda p: look("after accumulation", p.grad))
+    layer.register_full_backward_hook(lambda _, inner, outer: look("module", *inner, *outer))
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: look("pack", t) or t, lambda t: look("unpack", t) or t):
+        y = layer(Twice.apply(x).sin())
+    y.register_hook(lambda g: look("result", g))
+    y.grad_fn.register_hook(lambda inner, outer: look("node", *[g for g in inner if g is not None], *outer))
+    y.retain_grad()
+    y.sum().backward()
+    look("kept", x.grad, layer.weight.grad, y.grad)
+    return seen
+
+
+def test_hooks_and_functions_see_tensors_without_memory() -> None:
+    assert _seen_by_hooks(retrograd) == _seen_by_hooks(pytorch)
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Adadelta", "Adamax", "NAdam", "RAdam",
+                                  "Rprop"])
+def test_steps_of_optimizers(name: str) -> None:
+    def state(torch: Any) -> Any:
+        layer = torch.nn.Linear(3, 2, device="meta")
+        optimizer = getattr(torch.optim, name)(layer.parameters(), **{"momentum": 0.9} if name == "SGD" else {})
+        for _ in range(2):
+            layer(torch.ones(4, 3, device="meta")).sum().backward()
+            optimizer.step()
+        return {key: _facts(value) for key, value in optimizer.state[layer.weight].items()}
+
+    assert state(retrograd) == state(pytorch)
+
+
+@pytest.mark.parametrize("counts", ["[1, 2], device='meta'", "[1, 2, 3], device='meta'", "[2], device='meta'", "[1, 2]",
+                                    "2, device='meta'", "[[1, 2]], device='meta'", "[1, -2]", "[1., 2.]", "2"])
+@pytest.mark.parametrize("output_size", [None, 3])
+@pytest.mark.parametrize("dim", [0, None])
+def test_counts_of_repeat_interleave(counts: str, output_size: int | None, dim: int | None) -> None:
+    def seen(torch: Any) -> Any:
+        x = torch.ones(2, 3, device="meta", requires_grad=True)
+        repeats = eval(f"torch.tensor({counts})", {"torch": torch})
+        try:
+            return _facts(torch.repeat_interleave(x, repeats, dim, output_size=output_size))
+        except Exception as error:
+            return type(error), str(error).split("\n")[0]
+
+    assert seen(retrograd) == seen(pytorch)
+
+
+def test_copies_of_what_is_in_part_without_memory() -> None:
+    def seen(torch: Any) -> Any:
+        x = torch.ones(2, device="meta", requires_grad=True)
+        x.grad, x.note = torch.ones(2, device="meta"), [torch.ones(1)]
+        layers = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2, device="meta"), torch.nn.PReLU())
+        first, again, last = copy.deepcopy([torch.zeros(1), x, torch.zeros(1)])
+        return [_facts(t) for t in (first, again, again.grad, *again.note, last, *copy.deepcopy(layers).parameters())]
+
+    assert seen(retrograd) == seen(pytorch)

@@ -367,7 +367,33 @@ def parts_of_processes() -> None:
     case("a rectangle", lambda: parallelize_module(nn.Conv1d(2, 2, 1), row, RowwiseParallel()))
 
 
+class Penalized(nn.Module):
+    """A module that goes over its parameters while it computes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.scale = nn.Parameter(drawn(4, 4)), nn.Parameter(drawn(4, seed=1))
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return (x @ self.first * self.scale).sum() + sum([p.pow(2).sum() for p in self.parameters()]), names(self)
+
+
+def names(module: nn.Module) -> Any:
+    return [[name, isinstance(p, nn.Parameter), isinstance(p, DTensor), [*p.shape]] for name, p in
+            module.named_parameters()]
+
+
+def parameters_of_sharded_modules() -> None:
+    """Inside of a call, the parameters are whole. They keep their order, also beside one that is not cut."""
+    model = Penalized()
+    fully_shard(model, mesh=row, ignored_params={model.scale})
+    case("inside of a call", lambda: ((found := model(drawn(2, 4) + rank))[0].backward(), found[1])[1])
+    case("after a call", lambda: [names(model), seen(model.first.grad)])
+    case("made whole", lambda: (model.unshard(), names(model))[1])
+    case("saved while whole", lambda: [[*model.state_dict()], names(model)])
+
+
 for part in (meshes, moves, operators, gradients, split_layers, sharded_modules, made, writes_over_parts,
-             parts_of_processes):
+             parts_of_processes, parameters_of_sharded_modules):
     part()
 ended()

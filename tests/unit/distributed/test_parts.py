@@ -152,6 +152,25 @@ def test_parameters_to_divide(mesh: DeviceMesh) -> None:
     assert divided.param_groups[0]["params"][0] is one
 
 
+def test_parameters_of_a_sharded_module_keep_their_places(mesh: DeviceMesh) -> None:
+    class Penalized(torch.nn.Linear):
+        def forward(self, input: torch.Tensor) -> torch.Tensor:
+            return super().forward(input).sum() + sum([p.pow(2).sum() for p in self.parameters()])
+
+    model = Penalized(2, 2)
+    expected = model(torch.ones(1, 2)).item()
+    fsdp.fully_shard(model, mesh=mesh, ignored_params={model.bias})
+    loss = model(torch.ones(1, 2))
+    assert loss.item() == pytest.approx(expected)
+    loss.backward()
+    assert isinstance(model.weight.grad, DTensor)
+    assert [*dict(model.named_parameters())] == ["weight", "bias"]
+    model.unshard()
+    assert [isinstance(p, torch.nn.Parameter) for p in model.parameters()] == [True, True]
+    assert not any(isinstance(p, DTensor) for p in model.parameters())
+    assert [isinstance(p, DTensor) for p in model.state_dict().values()] == [True, False]
+
+
 def test_a_sharded_module_refuses_copies(mesh: DeviceMesh) -> None:
     model = fsdp.fully_shard(torch.nn.Linear(2, 2), mesh=mesh)
     with pytest.raises(AssertionError, match=r"^FSDP does not support deepcopy\. Please use state dict for serializat"):

@@ -76,10 +76,10 @@ class _Group:
                 full = self._gathered(parameter)
                 if self.policy.param_dtype is not None:
                     full = full.to(self.policy.param_dtype)
+                full._is_param = True                      # so that it is a Parameter among the others
                 self.whole[parameter] = full
                 for module, name in places:
-                    module._parameters.pop(name)
-                    module.__dict__[name] = full
+                    module._parameters[name] = full
 
     def _gathered(self, parameter: Any) -> Any:
         """The whole of a parameter. Of a layer that was split before, it is the whole part, as a DTensor."""
@@ -95,7 +95,6 @@ class _Group:
         """Give the modules their DTensors again."""
         for parameter, places in self.owners.items():
             for module, name in places if parameter in self.whole else ():
-                del module.__dict__[name]
                 module._parameters[name] = parameter
         self.whole = {}
 
@@ -142,6 +141,12 @@ class FSDPModule:
     """
 
     _sharded: _Group
+
+    def state_dict(self, *args: Any, **kwargs: Any) -> Any:
+        """The state, with the parts of the parameters. Outside of a call, the module gets its DTensors again first."""
+        if not self._sharded.depth:
+            self._sharded.scatter()
+        return super().state_dict(*args, **kwargs)  # type: ignore[misc]
 
     def unshard(self, async_op: bool = False) -> UnshardHandle | None:
         """Give the module whole parameters until `reshard`, or until it has computed."""

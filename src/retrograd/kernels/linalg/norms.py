@@ -74,8 +74,11 @@ def cross(x: Array, y: Array, dim: int) -> Any:
     return result
 
 
-def norms(difference: Array, p: float) -> Any:
-    """The p-norms along the third-last dimension, where whole matrices are added. Overwrites the differences."""
+def _norms(difference: Array, p: float, largest: np.ufunc) -> Any:
+    """The p-norms along the third-last dimension, where whole matrices are added. Overwrites the differences.
+
+    `largest` finds the larger of two sizes for p = inf.
+    """
     size = np.abs(difference, out=difference)
     if p == 0:
         counts = np.count_nonzero(size, axis=-3).astype(size.dtype)
@@ -85,19 +88,23 @@ def norms(difference: Array, p: float) -> Any:
     if p == 2:
         return np.sqrt(np.add.reduce(np.multiply(size, size, out=size), axis=-3))
     if p == math.inf:
-        return np.maximum.reduce(size, axis=-3, initial=0.0)
+        return largest.reduce(size, axis=-3, initial=0.0)
     return np.add.reduce(np.power(size, p, out=size), axis=-3) ** (1.0 / p)
 
 
 def cdist(x: Array, y: Array, p: float) -> Any:
     """The p-norm of the difference of each row of `x` and each row of `y`, for stacks of matrices."""
+    return _distances(x, y, p, np.fmax)          # PyTorch leaves out a difference that is nan here, but not in pdist
+
+
+def _distances(x: Array, y: Array, p: float, largest: np.ufunc) -> Any:
     stack = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
     rows, columns, inner = x.shape[-2], y.shape[-2], x.shape[-1]
     result = np.empty((*stack, rows, columns), x.dtype)
     step = max(1, DISTANCES_BLOCK // max(1, math.prod(stack) * columns * inner))
     first, second = x.swapaxes(-1, -2)[..., None], np.ascontiguousarray(y.swapaxes(-1, -2))[..., None, :]
     for i in range(0, rows, step):
-        result[..., i : i + step, :] = norms(first[..., i : i + step, :] - second, p)
+        result[..., i : i + step, :] = _norms(first[..., i : i + step, :] - second, p, largest)
     return result
 
 
@@ -118,7 +125,7 @@ def pdist(x: Array, p: float) -> Any:
         return np.zeros(0, x.dtype)
     parts = []
     for i in range(0, rows, DISTANCES_ROWS):
-        matrix = cdist(x[i : i + DISTANCES_ROWS], x[i:], p)
+        matrix = _distances(x[i : i + DISTANCES_ROWS], x[i:], p, np.maximum)
         parts += [line[k + 1 :] for k, line in enumerate(matrix)]
     return delivered(np.concatenate(parts), ...)
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F16, F32, Array, Shape
+from ...foundations.dtypes import F16, F32, Array, Shape, is_half
 from ..elementwise.elementary import widened
 from ..native.threads import blocks, in_parts
+from ..options import rounds_steps
 from ..thresholds import BAGS_BLOCK
 from .adding_rows import add_rows
 
@@ -56,6 +57,7 @@ def renorm_rows(out: Array, index: Array, largest: float, p: float) -> Any:
 
 # Bags of rows
 
+@rounds_steps
 def embedding_bag(weight: Array, scales: Array | None, index: Array, starts: Array, mode: int, padding: int,
                   by_count: bool) -> tuple[Any, Any, Any, Any]:
     """Combine the rows that `index` selects. The rows from one start to the next form a bag.
@@ -64,12 +66,15 @@ def embedding_bag(weight: Array, scales: Array | None, index: Array, starts: Arr
     bag (the padding does not count), and for the maximum the row that it comes from. `scales`, if given, are factors of
     the rows.
     """
-    if weight.dtype == F16 and mode != MAX:
+    if is_half(weight.dtype):
+        half, quick = weight.dtype, padding < 0 and weight.strides[1] == weight.itemsize
         scales = None if scales is None else scales.astype(F32)
-        found, bags, sizes, chosen = embedding_bag(weight.astype(F32), scales, index, starts, SUM, padding, by_count)
-        out = found.astype(F16)                             # a sum is rounded before it is divided, as in PyTorch
+        found, bags, sizes, chosen = embedding_bag(
+            weight.astype(F32), scales, index, starts, MAX if mode == MAX else SUM, padding, by_count)
+        # A sum is rounded before it is divided, as in PyTorch, whose quick kernel for bfloat16 rounds halves up.
+        out = (_halves_up(found) if quick and mode != MAX and half != F16 else found).astype(half)
         if mode == MEAN:
-            np.divide(out, np.maximum(sizes, 1).astype(F16)[:, None], out=out)
+            out = (out.astype(F32) / np.maximum(sizes, 1).astype(half).astype(F32)[:, None]).astype(half)
         return out, bags, sizes, chosen
     count = len(starts)
     found = _equal_bags(weight, index, starts, mode) if scales is None and (padding < 0 or mode != MAX) else None
@@ -88,6 +93,12 @@ def embedding_bag(weight: Array, scales: Array | None, index: Array, starts: Arr
         if mode == MEAN:
             out /= np.maximum(sizes, 1).astype(out.dtype)[:, None]
     return out, bags, sizes, chosen
+
+
+def _halves_up(sums: Array) -> Array:
+    """The sums, cut to the digits of bfloat16. Half a digit counts as one."""
+    bits = (sums.view(np.uint32) + np.uint32(0x8000)) & np.uint32(0xFFFF0000)
+    return np.where(np.isnan(sums), sums, bits.view(F32))
 
 
 def _equal_bags(weight: Array, index: Array, starts: Array, mode: int) -> tuple[Any, Any, Any, Any] | None:

@@ -74,8 +74,8 @@ def rnn_layer_backward(slope: Any, g_out: Array, g_h: Array | None, x: Array, w_
     by_product = columns(slopes)
     by_x = by_input(by_product, computed(w_ih), rows, sizes, reverse) if wanted[0] else None
     by_w_ih = np.dot(by_product, rows.reshape(-1, rows.shape[2]))
-    by_bias = None if b_ih is None else by_product.sum(1)
-    return by_x, by_w_ih, np.dot(by_product, columns(states[:-1]).T), by_bias, by_bias, g_h.T
+    by_bias = (None, None) if b_ih is None else (bias := by_product.sum(1), bias.copy())   # a program may write to one
+    return by_x, by_w_ih, np.dot(by_product, columns(states[:-1]).T), *by_bias, g_h.T
 
 
 def _walk_back(slope: Any, back: Array, states: Array, slopes: Array, g_h: Array, arriving: Array,

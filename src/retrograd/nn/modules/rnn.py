@@ -96,6 +96,7 @@ class RNNBase(Recurrent):
         super().__setattr__(name, value)
 
     def __getstate__(self) -> dict[str, Any]:
+        self._update_flat_weights()                  # a call with other tensors may have left these in the list
         return {key: value for key, value in super().__getstate__().items() if key != "_flat_weight_refs"}
 
     def __setstate__(self, d: dict[str, Any]) -> None:

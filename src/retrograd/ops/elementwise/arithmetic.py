@@ -45,8 +45,8 @@ div_number = elementwise("div", kernels.div_number, domain="float", node=1, tens
 
 
 def among(g: Value, n: int) -> Any:
-    """A gradient, divided among n elements. float16 holds no larger number than 65504."""
-    return g / n if n <= 65504 else div_number(g, n)
+    """A gradient, divided among n elements. Beyond 2048, float16 does not hold all integers."""
+    return g / n if n <= 2048 else div_number(g, n)
 
 
 # Rounded division, and its remainders
@@ -147,8 +147,8 @@ addcdiv = elementwise("addcdiv", kernels.addcdiv, x=lambda g: g, y=lambda g, z, 
 # Writing over
 
 fill = elementwise("fill", kernels.filled, domain="as given", any_type=True, tensors=1, x=flat, written={"node": 2})
-fill_tensor = elementwise("fill", kernels.overwritten, node=1, domain="as given", any_type=True, x=flat, y=lambda g: g,
-                          written={"node": 3})
+fill_tensor = elementwise("fill", kernels.overwritten, node=1, domain="as given", any_type=True, x=flat,
+                          y=lambda g: np.positive(g), written={"node": 3})     # PyTorch has the sum, in its own memory
 zero = elementwise("zero", kernels.zeroed, domain="as given", any_type=True, x=flat)
 copy = elementwise("copy", kernels.overwritten, node="torch::autograd::CopyBackwards", domain="as given",
                    any_type=True, x=flat, y=lambda g: g)

@@ -107,7 +107,8 @@ def _powers(difference: Value, distance: Value, p: float) -> Any:
         return sign
     size = np.abs(difference)
     if p == math.inf:
-        return choose(size == unsqueeze(distance, distance.ndim), sign, 0.0)
+        off = size - unsqueeze(distance, distance.ndim)
+        return choose(off == 0.0, sign, choose(off == off, 0.0, off))           # nan between infinities, as in PyTorch
     flat = difference == 0.0
     return np.where(flat, 0.0, sign * np.where(flat, 1.0, size) ** (p - 1))
 

@@ -17,8 +17,9 @@ from ...foundations.devices import DeviceLike, Meta, checked, device as Device, 
 from ...foundations.dtypes import dtype as torch_dtype, letter
 from ...foundations.errors import kind_of, noted, warn_of_discarded_part
 from ...foundations.names import public as public_name
+from ...kernels.layout import channels_last, in_rows, steps
 from ...ops import basic as ops
-from ..arguments.options import check_tensor, element_type, layout as Layout, lies_in, number, order_in, strided
+from ..arguments.options import check_tensor, element_type, layout as Layout, number, order_in, strided
 from ..recording.calls import recorded
 from ..recording.public import methods, public, public_property
 from ..state.base import TensorBase
@@ -54,11 +55,12 @@ def to(self: TensorBase, *args: Any, dtype: torch_dtype | None = None, device: A
         checked(device)
     target = self._array.dtype if dtype is None else element_type("to", dtype)
     order = order_in("to", memory_format, self._array, "K")
-    if target is self._array.dtype and not copy and (order == "K" or lies_in(memory_format, self._array)):
+    # Every other layout than channels last counts as row by row, as in PyTorch.
+    if target is self._array.dtype and not copy and (order == "K" or (order != "C") == channels_last(self._array)):
         return self
     warn_of_discarded_part(self._array.dtype, target)
     result: TensorBase = _cast(self, target)
-    if order != "K" and not lies_in(memory_format, result._array):
+    if order != "K" and not (in_rows(result._array) if order == "C" else steps(result._array) == order):
         result = _clone(result, order)
     return result
 
@@ -110,8 +112,8 @@ def type_as(self: TensorBase, other: TensorBase) -> TensorBase:
 
 @public(method=True)
 def cpu(self: TensorBase, memory_format: Any = None) -> TensorBase:
-    """The tensor itself, since it is on the CPU."""
-    return self
+    """The tensor itself, since it is on the CPU; in another memory format, a copy."""
+    return self if memory_format is None else to(self, memory_format=memory_format)
 
 
 @public(method=True)

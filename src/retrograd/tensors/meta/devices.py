@@ -11,9 +11,10 @@ from ...kernels.meta import MetaArray
 from ..functions.networks.normalization import verify_batch_size
 from ..state.base import TensorBase
 
-# Functions that take tensors with and without memory together: products, indices, copies, and facts.
+# Functions that take tensors with and without memory together: products, indices, copies, and facts. The memo of a deep
+# copy has the tensors that were copied before.
 _MIXED = frozenset((
-    "mm", "bmm", "matmul", "__matmul__", "__rmatmul__", "baddbmm", "addbmm", "copy_",
+    "mm", "bmm", "matmul", "__matmul__", "__rmatmul__", "baddbmm", "addbmm", "copy_", "__deepcopy__",
     "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "__setitem__",
     "to", "type_as", "expand_as", "view_as", "reshape_as",
     "is_same_size", "result_type", "can_cast", "swap_tensors",
@@ -21,7 +22,7 @@ _MIXED = frozenset((
 # Functions that read a tensor at places: the tensor may be without memory, and the numbers of the places are not used.
 _INDEXING = frozenset((
     "__getitem__", "index_select", "embedding", "__setitem__", "gather", "take", "scatter", "scatter_add",
-    "scatter_reduce", "index_reduce", "index_put_", "index_put", "embedding_bag"))
+    "scatter_reduce", "index_reduce", "index_put_", "index_put", "embedding_bag", "repeat_interleave"))
 # The arguments that PyTorch compares, as pairs: the tensor whose device is expected, and the tensor that is checked.
 _PAIRS = {
     "linear": (("input", "bias"),),
@@ -76,6 +77,8 @@ def refuse_devices(function: Callable[..., Any], name: str, args: tuple[Any, ...
             _refuse_mixture([named["input"], named["weight"]])
     elif name in ("matmul", "__matmul__") and given[-1].ndim == 1:
         _refuse_mixture(given)
+    elif name == "repeat_interleave" and named.get("output_size") is None:
+        return                                               # without a size, the counts must have numbers
     elif name in _INDEXING and not is_meta(given[name in ("embedding", "embedding_bag")]):
         raise noted(_on(given[-1], given[0]), because="indices into a tensor with memory must have numbers")
     elif name not in _MIXED and name not in _INDEXING and not (is_meta(given[0]) and _writes(name)):

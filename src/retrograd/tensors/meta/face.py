@@ -11,7 +11,7 @@ import numpy as np
 
 from ...foundations.devices import META, DeviceLike, device as Device, on_meta
 from ...foundations.dtypes import Array, Shape, default_floating, dtype as torch_dtype
-from ...foundations.modes import local
+from ...foundations.modes import FOR_THE_PACKAGE, local
 from ...foundations.names import reached
 from ...graph.versions import writing
 from ...kernels.layout import empty_strided, row_by_row, steps
@@ -293,3 +293,4 @@ def begin() -> None:
     """Let tensors over meta arrays have their class, and send calls with them to `dispatch`."""
     MetaArray.face = staticmethod(partial(derived, MetaMethods))
     DISPATCH.add_fallback(dispatch)
+    FOR_THE_PACKAGE.add(infer)

@@ -71,8 +71,6 @@ def _refuse_numbers(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any])
         _refuse_index(args[0], args[1] if isinstance(args[1], tuple) else (args[1],))
     if name == "__contains__" or (name == "one_hot" and len(args) + len(kwargs) == 1):
         raise no_item()
-    if name == "repeat_interleave" and "output_size" not in kwargs and is_meta(args[min(1, len(args) - 1)]):
-        raise RuntimeError("cannot repeat_interleave a meta tensor without output_size")
 
 
 def _refuse_index(tensor: Any, index: tuple[Any, ...]) -> None:

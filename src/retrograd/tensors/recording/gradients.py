@@ -14,7 +14,7 @@ import numpy as np
 
 from ...foundations.dtypes import C_NAMES, Array, dtype as torch_dtype
 from ...foundations.errors import kind_of, noted
-from ...foundations.modes import local
+from ...foundations.modes import as_program, local
 from ...graph.anomaly import CheckedPass
 from ...graph.crossings import alive as crossings, lasting
 from ...graph.engine import Pass
@@ -32,7 +32,7 @@ from ...ops.basic import cast, copy, copy_into
 from ...ops.creation import full_beside
 from ...ops.elementwise.arithmetic import add
 from ..arguments.size import Size
-from ..state.base import TensorBase, constant, edge_of, plain, requires
+from ..state.base import TensorBase, constant, edge_of, faced, plain, requires
 from ..state.dispatch import DISPATCH, shown
 from .calls import recorded
 from .inplace import check_writable, over
@@ -105,7 +105,7 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
                                   route=route)
         found = walk.run() if thread.passes % NESTED else on_a_fresh_stack(walk.run)
         for callback in walk.notes.get(_CALLBACKS, ()) if walk.notes else ():
-            callback()
+            as_program(callback)
     finally:
         thread.grad, thread.walk = grad, outer
         if thread.levels != levels or thread.transform in lasting:         # the pass crossed into a transform
@@ -252,11 +252,11 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
             note_writer()
             held = meta.grad
             if recorder is not None:
-                meta.grad = _copied(leaf._array, g, SHARED, _copy) if held is None else held + g
+                meta.grad = faced(_copied(leaf._array, g, SHARED, _copy) if held is None else held + g)
             elif held is not None:
                 meta.grad = _added(held, g)
             elif local.thread.transform is not None:
-                meta.grad = shown(plain(copy.run(g, _layout_of_gradient(leaf._array, g))))
+                meta.grad = faced(shown(plain(copy.run(g, _layout_of_gradient(leaf._array, g)))))
             elif own == ALONE and leaf._array.flags.c_contiguous:
                 meta.grad = plain(g)
             elif isinstance(g, OtherArray):

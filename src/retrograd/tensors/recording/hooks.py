@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...foundations.errors import noted, warn_once
+from ...foundations.modes import as_program
 from ...graph.engine import Pass
 from ...graph.faults import type_text
 from ...graph.hooks import RemovableHandle, present, register
@@ -19,7 +20,7 @@ from ...graph.locks import accumulating, histories
 from ...graph.node import AccumulateGrad, hooks_of
 from ...graph.versions import next_number
 from ...ops.basic import clone
-from ..state.base import TensorBase, edge_of, meta_of, stands_as_leaf
+from ..state.base import TensorBase, edge_of, faced, meta_of, stands_as_leaf
 from .gradients import accumulate, as_tensor, input_edge, inputs_of
 from .recorder import RECORDER
 from .refusals import refuse_retaining_inside
@@ -34,7 +35,7 @@ def call(hooks: Mapping[int, Callable[..., Any]], value: Any, *more: Any) -> Any
     Hooks that are registered or removed meanwhile take effect in the next call.
     """
     for hook in present(hooks):
-        after = hook(value, *more)
+        after = as_program(hook, value, *more)
         if after is None or after is value:
             continue
         if type(value) is tuple:
@@ -47,7 +48,7 @@ def call(hooks: Mapping[int, Callable[..., Any]], value: Any, *more: Any) -> Any
 
 def shown(cotangents: Sequence[Any]) -> list[Any]:
     """The engine's gradients as tensors."""
-    return [None if g is None else as_tensor(g) for g in cotangents]
+    return [None if g is None else faced(as_tensor(g)) for g in cotangents]
 
 
 def carried(tensors: Sequence[Any], recorder: Any) -> list[Any]:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from ...foundations.dtypes import DIFFERENTIABLE, Array
 from ...foundations.errors import noted
-from ...foundations.modes import local
+from ...foundations.modes import as_program, local
 from ...graph import versions
 from ...graph.crossings import original
 from ...graph.node import AccumulateGrad
 from ...graph.packed import Converted, Indices, Packed, Parcel
 from ...tensors.state.base import TensorBase
-from ..state.base import meta_of, plain, with_edge
+from ..state.base import faced, meta_of, plain, with_edge
 from ..state.dispatch import DISPATCH, shown
 from .operands import is_number
 from .saved_names import packing_order
@@ -65,7 +65,7 @@ class Hooked(Parcel):
         return [self._returned(each)._array for each in ((self.packed,) if self.together is None else self.packed)]
 
     def _returned(self, packed: Any) -> Any:
-        tensor: Any = self.unpack_hook(packed)
+        tensor: Any = as_program(self.unpack_hook, packed)
         if not isinstance(tensor, DISPATCH.tensor):
             raise noted(
                 TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of "
@@ -118,7 +118,7 @@ def packed(hook: Callable[[Any], Any], given: TensorBase) -> Any:
     before = versions.count(array)
     grad, thread.grad = thread.grad, False
     try:
-        value = hook(shown(given))
+        value = as_program(hook, faced(shown(given)))
     finally:
         thread.grad = grad
     if versions.count(array) != before:

@@ -142,9 +142,15 @@ def note_layout(tensor: TensorBase) -> None:
 def note_kind(tensor: TensorBase) -> None:
     """`note_layout`. Also gives a tensor over a meta array, which may lie row by row, the class of such tensors."""
     note_layout(tensor)
+    faced(tensor)
+
+
+def faced(tensor: TensorBase) -> TensorBase:
+    """The tensor itself. Over a meta array, it gets the class of such tensors."""
     face = None if type(tensor._array) is np.ndarray else getattr(tensor._array, "face", None)
     if face is not None:
         tensor.__class__ = face(type(tensor))
+    return tensor
 
 
 def plain_class(kind: type[Any]) -> type[Any]:

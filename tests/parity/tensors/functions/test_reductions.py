@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -126,6 +127,21 @@ def test_correction(name: str, kind: str) -> None:
                           ((0, False), {}), ((0, True, True), {}), ((), {"dim": 0, "unbiased": False}),
                           ((), {"dim": 0, "correction": None})):
         compare(lambda t, x, args=args, options=options: getattr(t, name)(x, *args, **options), INPUTS[kind])
+
+
+@pytest.mark.parametrize("name", ["var", "std", "var_mean", "std_mean"])
+@pytest.mark.parametrize("dim", [None, 0, -1, (0, 2), (1,)])
+@pytest.mark.parametrize("scale", [1e30, 1e-25, 1e-40])
+def test_squares_that_float32_does_not_hold(name: str, dim: Any, scale: float) -> None:
+    x = (normal(3, 40, 4, dtype="float64") * scale).astype("float32")
+    x[:, :, 1], x[:, :, 2] = normal(3, 40), 0.5
+
+    def case(library: Any, x: Any, keepdim: bool) -> list[Any]:
+        found = getattr(library, name)(x, dim=dim, keepdim=keepdim)
+        return [result / scale for result in (found if isinstance(found, tuple) else [found])]
+
+    for keepdim in (False, True):
+        compare(partial(case, keepdim=keepdim), x, order=1 if scale == 1e-25 else 0, names=False)
 
 
 def test_degrees_of_freedom_run_out_with_a_warning() -> None:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import Array, unimplemented
+from ....foundations.dtypes import I64, unimplemented
 from ....foundations.errors import kind_of, noted, warn
+from ....kernels.meta import MetaArray, without_memory
 from ....ops import joining, shape as ops, view_copies
 from ...arguments.dims import array_of, arrays_of, as_int, axes_of, axis_of
 from ...arguments.options import contiguous_format
@@ -161,21 +162,22 @@ def repeat_interleave(input: TensorBase, repeats: Any = None, dim: int | None = 
     tensor([1, 1, 2, 2])
     """
     if repeats is None:
-        return plain(_places(input._array, output_size).astype(input._array.dtype))
+        return plain(_places(input._array, output_size, input._array.dtype))
     if dim is None:
         input, dim = flatten(input), 0
     array = input._array
     axis = axis_of("repeat_interleave", dim, array.ndim)
     if isinstance(repeats, TensorBase):
-        counts = _checked_counts(repeats._array if repeats._array.ndim else repeats._array.reshape(1))
+        if repeats._array.ndim > 1:
+            raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
         if not array.ndim:
             raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-        if counts.size == 1:
-            counts = np.broadcast_to(counts, array.shape[axis])
-        if counts.size != array.shape[axis]:
+        if repeats._array.size == 1:
+            repeats = expand(flatten(repeats), array.shape[axis])
+        elif repeats._array.size != array.shape[axis]:
             raise RuntimeError("repeats must have the same size as input along dim, but got repeats.size(0) = "
-                               f"{counts.size} and input.size({axis}) = {array.shape[axis]}")
-        return index_select(input, axis, plain(_places(counts, output_size)))
+                               f"{repeats._array.size} and input.size({axis}) = {array.shape[axis]}")
+        return index_select(input, axis, plain(_places(repeats._array, output_size, I64)))
     count = as_int("repeat_interleave", repeats, "repeats")
     if count < 0:
         raise noted(RuntimeError("Repeats must be non-negative"), because=f"but got {count}")
@@ -187,25 +189,26 @@ def repeat_interleave(input: TensorBase, repeats: Any = None, dim: int | None = 
     return flatten(clone(wide, memory_format=contiguous_format), axis, axis + 1)
 
 
-def _places(counts: Array, output_size: int | None) -> Any:
-    """The index of each count, as often as the count says. Raises RuntimeError if these are not `output_size`."""
-    places = np.repeat(np.arange(counts.size), _checked_counts(counts))
-    if output_size not in (None, places.size):
-        raise noted(
-            RuntimeError("allocated size does not match required size"),
-            because=f"output_size is {output_size}, and the counts add up to {places.size}")
-    return places
+def _places(counts: Any, output_size: int | None, dtype: np.dtype[Any]) -> Any:
+    """The index of each count, as often as the count says. Raises RuntimeError if these are not `output_size`.
 
-
-def _checked_counts(counts: Array) -> Any:
-    """The counts, checked. Raises RuntimeError for wrong shapes or negative counts, NotImplementedError for floats."""
+    Counts without memory make `output_size` indices without memory.
+    """
+    if isinstance(counts, MetaArray):
+        if output_size is None:
+            raise RuntimeError("cannot repeat_interleave a meta tensor without output_size")
+        return without_memory((output_size,), dtype)
     if counts.ndim != 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if counts.dtype.kind != "i" or counts.itemsize < 4:
         raise unimplemented("repeat_interleave_cpu", counts.dtype, "convert with .long()")
+    if output_size not in (None, counts.sum()):
+        raise noted(
+            RuntimeError("allocated size does not match required size"),
+            because=f"output_size is {output_size}, and the counts add up to {counts.sum()}")
     if counts.size and counts.min() < 0:
         raise noted(RuntimeError("repeats can not be negative"), given=f"the smallest is {counts.min()}")
-    return counts
+    return np.repeat(np.arange(counts.size, dtype=dtype), counts)
 
 
 # Flipped, rolled and rotated
