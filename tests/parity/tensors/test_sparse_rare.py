@@ -151,6 +151,125 @@ t = torch.arange(6.).reshape(1, 2, 3).to_sparse()
 for source, destination in ((0, 1), (0, 2), (-1, 0), ((0, 1), (2, 0))):
     print(t.movedim(source, destination), t.moveaxis(source, destination).shape)
 """,
+    "diagonals": """
+x = torch.arange(6.).reshape(2, 3).requires_grad_()
+for layout in (None, torch.sparse_coo, torch.sparse_csr, torch.sparse_csc, torch.strided, torch.sparse_bsr):
+    attempt(lambda: torch.sparse.spdiags(x, T([0, 1]), (3, 3), layout))
+for d, offsets, size in ((x[0].detach(), T(1), (3, 3)), (x.bool(), T([-1, 2]), (2, 4)), (x[:0], T([]).long(), (2, 2)),
+                         (x, T([0, 0]), (3, 3)), (x, T([0]), (3, 3)), (x, T([[0, 1]]), (3, 3)), (x, T([0, 1]), (3,)),
+                         (x, T([0, 1]).int(), (3, 3)), (x[None], T([0]), (3, 3))):
+    attempt(lambda: torch.sparse.spdiags(d, offsets, size))
+s = torch.sparse.spdiags(x, T([0, 1]), (3, 3))
+print(s.requires_grad, s.grad_fn.name())
+attempt(lambda: s.to_dense().sum().backward())
+""",
+    "sampled products have the gradients of the sampled elements": """
+c = T([[0., 1., 2.], [3., 0., 0.]]).to_sparse_csr()
+for reduce in (lambda r: r.sum(), lambda r: r.to_dense().sum(), lambda r: r.values().pow(2).sum()):
+    a, b = torch.arange(4.).reshape(2, 2).requires_grad_(), torch.arange(6.).reshape(2, 3).requires_grad_()
+    reduce(torch.sparse.sampled_addmm(c, a, b, alpha=2, beta=0.5)).backward()
+    print(a.grad, b.grad)
+""",
+    "numbers of 16 bits": """
+x = T([[0.7852, -1.5, 2.5], [0.1, 7.25, -0.1465]])
+for dtype in (torch.bfloat16, torch.float16):
+    for s in (x.to(dtype).to_sparse(), x.to(dtype).to_sparse_csr(), x.to(dtype).to_sparse_bsr((1, 1))):
+        for name in ("floor", "ceil", "trunc", "frac", "round", "erf", "erfinv", "sign", "log1p", "deg2rad"):
+            print(name, getattr(s, name)())
+""",
+    "dtypes of sums": """
+s = torch.sparse_coo_tensor([[0, 1, 1], [0, 2, 2]], [1, 2, 3], (2, 3))
+for t in (s, s.float(), s.bool(), s.to_sparse_csr()):
+    for dtype in (None, torch.uint8, torch.int32, torch.float64, torch.bool):
+        print(t.sum(dtype=dtype))
+for t in (s.float(), s.coalesce(), torch.sparse_coo_tensor([[0, 1, 1]], torch.arange(6.).reshape(3, 2), (2, 2))):
+    for dim in (0, 1, -1, (0, 1), (1, 0), (), [0], (0, 0), 2):
+        attempt(lambda: t.sum(dim))
+        attempt(lambda: t.sum(dim, keepdim=True))
+        attempt(lambda: t.sum(dim, keepdim=True).is_coalesced())
+        attempt(lambda: torch.sparse.sum(t, dim))
+""",
+    "softmax of nothing, and of other numbers": """
+for size in ((0, 3), (3, 0), (2, 3)):
+    for dtype in (torch.float32, torch.int64, torch.bool, torch.float16, torch.complex64):
+        s = torch.sparse_coo_tensor(size, dtype=dtype) if 0 in size else torch.ones(size, dtype=dtype).to_sparse()
+        attempt(lambda: torch.sparse.softmax(s, 1))
+        attempt(lambda: torch.sparse.log_softmax(s, 0))
+""",
+    "tensors like others": """
+kinds = [eye.to_sparse(), eye.to_sparse_csr(), eye.to_sparse_csc(), torch.eye(4).to_sparse_bsr((2, 2)),
+         torch.eye(4).to_sparse_bsc((2, 2)), torch.ones(2, 2, 2).to_sparse_csr(), torch.ones(2, 2, 2).to_sparse(2), eye]
+for x in kinds:
+    print(torch.zeros_like(x), torch.empty_like(x).shape, torch.zeros_like(x, dtype=torch.float64, requires_grad=True))
+    for layout in {y.layout: 0 for y in kinds}:
+        attempt(lambda: torch.zeros_like(x, layout=layout))
+    attempt(lambda: torch.ones_like(x))
+    attempt(lambda: torch.full_like(x, 2.5, dtype=torch.float64))
+    attempt(lambda: x.new_zeros(2, 2))
+    attempt(lambda: x.new_zeros((2, 3), dtype=torch.int64))
+    attempt(lambda: x.detach().fill_(3))
+for layout in {x.layout: 0 for x in kinds}:
+    attempt(lambda: torch.zeros(2, 2, layout=layout))
+    attempt(lambda: torch.zeros(2, layout=layout))
+    attempt(lambda: torch.zeros(2, 3, 4, layout=layout))
+c = eye.to_sparse_csr().requires_grad_()
+y = (c * 2).fill_(3)
+y.to_dense().sum().backward()
+print(y, c.grad)
+""",
+    "stacks of matrices": """
+x = torch.arange(1., 13.).reshape(2, 2, 3)
+print(x.to_sparse_csr(), x.to_sparse_csc(), x.to_sparse(layout=torch.sparse_csr), x.to_sparse_csr().to_dense())
+print(torch.ones(2, 2, 2, 2).to_sparse_csc().to_sparse_coo(), torch.zeros(2, 0, 2).to_sparse_csr())
+attempt(lambda: (x - 1).to_sparse_csr())
+print(x.to_sparse_csr().transpose(1, 2), x.to_sparse_csr() * 2, x.to_sparse_csr().sum())
+for dims in ((0, 1), (0, 0), (-1, 0)):
+    attempt(lambda: x.to_sparse_csr().transpose(*dims).to_dense())
+attempt(lambda: x[0, 0].to_sparse_csr())
+""",
+    "dense dimensions": """
+x, m = torch.arange(12.).reshape(2, 2, 3), T([[0., 1.], [2., 0.]])
+for call in (lambda: x.to_sparse_csr(dense_dim=1), lambda: x.to_sparse_csc(dense_dim=1).to_dense(),
+             lambda: x.to_sparse_csr(dense_dim=1) * 2, lambda: x.to_sparse(1).to_sparse_csr(),
+             lambda: x.to_sparse(2).to_sparse_csr(), lambda: x.to_sparse_csr(dense_dim=1).transpose(0, 1),
+             lambda: torch.sparse_csr_tensor([0, 1, 2], [0, 1], torch.ones(2, 3)),
+             lambda: m.to_sparse(dense_dim=1), lambda: m.to_sparse(dense_dim=0), lambda: m.to_sparse(dense_dim=2),
+             lambda: m.to_sparse(dense_dim=3), lambda: m.to_sparse(1).to_sparse(2), lambda: m.to_sparse().to_sparse(2),
+             lambda: m.to_sparse().to_sparse(dense_dim=1), lambda: m.to_sparse_csr().to_sparse(1),
+             lambda: m.to_sparse_csr().to_sparse(dense_dim=1), lambda: m.to_sparse().to_sparse_csr(dense_dim=1),
+             lambda: m.to_sparse_csc().to_sparse_csr(dense_dim=0), lambda: m.to_sparse_csr(dense_dim=1),
+             lambda: x.to_sparse(1).transpose(0, 1), lambda: m @ m.to_sparse(1), lambda: m.to_sparse(1) @ m):
+    attempt(call)
+""",
+    "masks of all layouts": """
+x, m = torch.arange(1., 17.).reshape(4, 4), torch.eye(4)
+for mask in (m.to_sparse(), m.to_sparse_csr(), m.to_sparse_csc(), m.to_sparse_bsr((2, 2)), m.to_sparse_bsc((2, 2))):
+    print(x.sparse_mask(mask), x.to_sparse().sparse_mask(mask))
+print(x.to_sparse_csr().sparse_mask(m.to_sparse_csr()))
+wide = torch.sparse_coo_tensor([[0, 2]], torch.ones(2, 4), (4, 4))
+attempt(lambda: wide.sparse_mask(m.to_sparse()))
+""",
+    "dense gradients of compressed tensors": """
+for c in (eye.to_sparse_csr(), eye.to_sparse_csc(), eye.to_sparse_bsr((1, 1)), eye.to_sparse_bsc((1, 2)),
+          eye.to_sparse(1)):
+    for masked_grad in (None, True, False):
+        c = c.detach().requires_grad_()
+        y = (c.to_dense(masked_grad=masked_grad) * T([[1., 2.], [3., 4.]])).sum()
+        attempt(lambda: grad(y, c))
+""",
+    "signs of zero": """
+z = T([-0.0, 1.0])
+s = torch.sparse_coo_tensor([[0, 1]], z, (2,))
+print(s.coalesce().to_dense(), s.to_dense(), (s + s).coalesce().values(), (s * 1).to_dense(), s.sum())
+print(torch.sparse_coo_tensor([[0, 0, 1]], T([-0.0, -0.0, 0.0]), (2,)).coalesce())
+print(torch.sparse_csr_tensor([0, 1, 2], [0, 1], z).to_dense())
+""",
+    "no gradient of ints": """
+s, n = eye.to_sparse().requires_grad_(), torch.ones(2, 2, dtype=torch.int64).to_sparse()
+print(n.copy_(s), n.requires_grad, n.grad_fn)
+print(eye.bool().to_sparse().conj_physical().dtype, torch.add(eye.to_sparse_csr(), eye.to_sparse_csr(), alpha=2).dtype)
+print(torch.addmm(eye.to_sparse_csr(), eye.to_sparse_csr(), eye.to_sparse_csr(), beta=2, alpha=3))
+""",
     "norm": """
 for s in (eye.to_sparse(), eye.int().to_sparse(), eye.cfloat().to_sparse(), eye.bool().to_sparse()):
     for p in (2, "fro", 1, 0, 3, float("inf")):

@@ -23,15 +23,26 @@ def permute(a: Coo, dims: tuple[int, ...]) -> Coo:
             given=f"{sparse_dim} sparse dimensions, and the order {list(dims)}", instead="call it on x.to_dense()")
     order = [0, *(dim - sparse_dim + 1 for dim in dims[sparse_dim:])]
     keeps = a.coalesced and dims[:sparse_dim] == (*range(sparse_dim),)
-    return Coo(a.indices[[*dims[:sparse_dim]]], a.values.transpose(order), tuple([a.shape[dim] for dim in dims]), keeps,
-               a.rounds)
+    found = Coo(a.indices[[*dims[:sparse_dim]]], a.values.transpose(order), tuple([a.shape[dim] for dim in dims]),
+                rounds=a.rounds)
+    found.coalesced = keeps
+    return found
+
+
+def check_turned(a: Coo, dim0: int, dim1: int) -> None:
+    """Raises RuntimeError if one of two dimensions that are to be swapped is dense."""
+    if max(dim0, dim1) >= a.indices.shape[0]:
+        raise RuntimeError("sparse transpose: transposed dimensions must be sparse Got sparse_dim: "
+                           f"{a.indices.shape[0]}, d0: {dim0}, d1: {dim1}")
 
 
 def transpose(a: Coo, dim0: int, dim1: int) -> Coo:
     """The array with two dimensions swapped."""
     dims = [*range(a.ndim)]
     dims[dim0], dims[dim1] = dims[dim1], dims[dim0]
-    return permute(a, tuple(dims))
+    turned = permute(a, tuple(dims))
+    turned.coalesced = turned.coalesced or (a.coalesced and not a.nnz)
+    return turned
 
 
 def t(a: Coo) -> Coo:

@@ -257,10 +257,10 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
                 meta.grad = _added(held, g)
             elif local.thread.transform is not None:
                 meta.grad = shown(plain(copy.run(g, _layout_of_gradient(leaf._array, g))))
+            elif isinstance(g, OtherArray):
+                meta.grad = plain(g.kept(own != SHARED))
             elif own == ALONE and leaf._array.flags.c_contiguous:
                 meta.grad = plain(g)
-            elif isinstance(g, OtherArray):
-                meta.grad = plain(g.kept())
             elif isinstance(leaf._array, OtherArray):
                 meta.grad = plain(np.array(g))
             else:

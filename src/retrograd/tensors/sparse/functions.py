@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...foundations.dtypes import FLOATING, category, dtype as torch_dtype, legacy
+from ...foundations.dtypes import legacy
 from ...foundations.errors import no_kernel, noted
 from ...kernels.sparse.arrays import Compressed, Coo, unsupported
 from ...ops import sparse as ops
@@ -15,13 +15,12 @@ from ...ops.elementwise import arithmetic, comparison, elementary
 from ...ops.framework import Op
 from ...ops.linalg import matrix
 from ...ops.networks import activations
-from ...ops.reductions import sum_all, sum_dim
 from ..arguments.dims import not_a_tensor
 from ..functions.linalg.matrix import mm as dense_mm
 from ..recording.public import METHODS
 from ..state.base import TensorBase, plain
-from .conversion import coo_of, kind_of, to
-from .dimensions import axes_of, t, transpose
+from .conversion import kind_of, to
+from .dimensions import t, transpose
 from .recording import TABLE, before_write, is_sparse, record, sparse, write
 
 # Functions that map 0 to 0
@@ -29,7 +28,7 @@ from .recording import TABLE, before_write, is_sparse, record, sparse, write
 _UNARY: dict[str, Op] = {
     **{name: getattr(elementary, name) for name in (
         "sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "expm1", "log1p", "sqrt", "abs", "sgn", "sign",
-        "floor", "ceil", "trunc", "round", "frac", "erf", "erfinv", "deg2rad", "rad2deg", "conj_physical")},
+        "floor", "ceil", "trunc", "round", "frac", "erf", "erfinv", "deg2rad", "rad2deg")},
     "neg": arithmetic.neg, "relu": activations.relu, "square": arithmetic.square,
     **{name: getattr(comparison, name) for name in ("isnan", "isinf", "isposinf", "isneginf", "signbit")},
 }
@@ -52,7 +51,9 @@ TABLE.update({name: TABLE[other] for name, other in _ALIASES.items()})
 def power(input: TensorBase, exponent: Any) -> Any:
     if not isinstance(exponent, (int, float)) or isinstance(exponent, bool):
         raise unsupported("pow.Tensor_Tensor", "SparseCPU")
-    return record(arithmetic.square, input) if exponent == 2 else record(arithmetic.power, input, exponent)
+    if exponent == 2:
+        return record(ops.square if isinstance(input._array, Coo) else arithmetic.square, input)
+    return record(arithmetic.power, input, exponent)
 
 
 @sparse("positive", "__pos__", "resolve_conj", "resolve_neg")
@@ -60,7 +61,7 @@ def positive(input: TensorBase) -> Any:
     return input
 
 
-@sparse("conj")
+@sparse("conj", "conj_physical")
 def conj(input: TensorBase) -> Any:
     return record(elementary.conj_physical, input) if input._array.dtype.kind == "c" else input
 
@@ -168,7 +169,7 @@ def in_place(name: str, self: Any, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(f"{name}_ requires coalesced input")
     if name == "abs" and self._array.dtype.kind == "c":
         raise RuntimeError("In-place abs is not supported for complex tensors.")
-    return write(self, TABLE[name](before_write(self), *args, **kwargs), over=unary)
+    return write(self, TABLE[name](before_write(self), *args, **kwargs), over=unary or name == "conj_physical")
 
 
 @sparse("add_", "__iadd__")
@@ -296,6 +297,8 @@ def sparse_mm(mat1: Any, mat2: Any, reduce: Any = None) -> Any:
 @sparse("_sparse_addmm")
 def sparse_addmm(input: TensorBase, mat1: TensorBase, mat2: TensorBase, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`torch.sparse.addmm`."""
+    if not any(map(is_sparse, (input, mat1, mat2))):
+        return METHODS["addmm"](input, mat1, mat2, beta=beta, alpha=alpha)
     _check_matrices(mat1, mat2)
     return record(ops.sparse_addmm, input, mat1, mat2, beta, alpha)
 
@@ -333,65 +336,3 @@ def smm(input: Any, mat2: Any) -> Any:
 def sspaddmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Any:
     result = record(ops.sspaddmm, input, mat1, mat2, beta, alpha)
     return result if out is None else write(out, result)
-
-
-# Reductions
-
-@sparse("sum")
-def sum_(input: TensorBase, dim: Any = None, keepdim: bool = False, *, dtype: torch_dtype | None = None) -> Any:
-    input = input if dtype is None else to(input, dtype)
-    if dim is None or dim in ((), []):
-        return record(sum_all, input, None)
-    if not isinstance(input._array, Coo):
-        raise noted(
-            RuntimeError("reduction operations on CSR tensors with keepdim=False is unsupported"),
-            instead="call it on x.to_sparse_coo()")
-    return record(sum_dim, input, axes_of(dim, input._array.ndim), keepdim, None)
-
-
-@sparse("_sparse_sum")
-def sparse_sum(input: TensorBase, dim: Any = None, dtype: torch_dtype | None = None) -> Any:
-    """`torch.sparse.sum`."""
-    array = coo_of("coalesce" if dim is None else "sum", input)
-    input = input if dtype is None else to(input, dtype)
-    if dim is None:
-        return METHODS["sum"](TABLE["values"](TABLE["coalesce"](input)))
-    return record(ops.sparse_sum, input, axes_of(dim, array.ndim))
-
-
-def _softmax(op: Op, input: TensorBase, dim: int, dtype: Any) -> Any:
-    array = coo_of(op.name, input)
-    return record(op, input if dtype is None else to(input, dtype), *axes_of(dim, array.ndim))
-
-
-@sparse("_sparse_softmax")
-def softmax(input: TensorBase, dim: int, *, dtype: torch_dtype | None = None) -> Any:
-    """`torch.sparse.softmax`."""
-    return _softmax(ops.softmax, input, dim, dtype)
-
-
-@sparse("_sparse_log_softmax")
-def log_softmax(input: TensorBase, dim: int, *, dtype: torch_dtype | None = None) -> Any:
-    """`torch.sparse.log_softmax`."""
-    return _softmax(ops.log_softmax, input, dim, dtype)
-
-
-@sparse("norm")
-def norm(input: TensorBase, p: Any = "fro", dim: Any = None, keepdim: bool = False,
-         dtype: torch_dtype | None = None) -> Any:
-    if dim is not None:
-        raise noted(
-            RuntimeError("norm_sparse currently only supports full reductions, so 'dim' must either be empty or "
-                         "contain all dimensions of the input"), instead="call it on x.to_dense()")
-    if category(input._array.dtype) < FLOATING:
-        raise noted(
-            RuntimeError("norm(): input dtype should be either floating point or complex. Got "
-                         f"{legacy(input._array)} instead."), instead="call .float() first")
-    if p in ("fro", 2):
-        return record(ops.frobenius, input)
-    return METHODS["norm"](TABLE["values"](TABLE["coalesce"](input)), p)
-
-
-@sparse("any")
-def any_(input: Any) -> Any:
-    return plain(np.asarray(TABLE["coalesce"](input)._array.values.any()))

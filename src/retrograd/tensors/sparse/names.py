@@ -25,7 +25,7 @@ _ATEN = {
     "softmax": "_softmax", "log_softmax": "_log_softmax", "mean": "mean.dim", "unique": "_unique2",
     "flatten": "view", "view_as": "view", "narrow": "as_strided", "__getitem__": "as_strided", "squeeze": "as_strided",
     "allclose": "eq.Tensor", "isclose": "eq.Tensor", "where": "where.self", "fill_": "fill_.Scalar",
-    "ones_like": "fill_.Scalar", "full_like": "fill_.Scalar", "masked_fill": "masked_fill.Scalar",
+    "new_ones": "fill_.Scalar", "new_full": "fill_.Scalar", "masked_fill": "masked_fill.Scalar",
     "masked_fill_": "masked_fill_.Scalar", "vector_norm": "linalg_vector_norm", "split": "as_strided",
     "chunk": "as_strided", "tensor_split": "as_strided", "unbind": "as_strided", "diagonal": "as_strided",
     "std": "std.correction", "var": "var.correction", "sort": "sort.stable",

@@ -8,7 +8,10 @@ from . import (
     dimensions as dimensions,
     functions as functions,
     gradients as gradients,
+    layouts as layouts,
+    likes as likes,
     memory as memory,
+    reductions as reductions,
 )
 from .face import begin
 from .recording import TABLE as TABLE

@@ -148,5 +148,5 @@ def write(x: Any, result: Any, refusal: str | None = _NARROWER, over: bool = Fal
         x._array.values = held
     written(x._array, user_site())
     if local.thread.grad:                                   # else x keeps its history, as a dense tensor does
-        x._edge = result._edge
+        x._edge = result._edge if held.dtype in DIFFERENTIABLE else None
     return x
