@@ -30,7 +30,7 @@ from ..kernels.sparse import (
 from ..kernels.sparse.arrays import Blocks, Compressed, Coo, unsupported
 from ..kernels.sparse.compressed import compressed_pattern
 from ..kernels.sparse.coordinates import pattern
-from .basic import cast, clone, copy
+from .basic import cast, clone, copy, real
 from .elementwise import arithmetic, comparison, elementary
 from .framework import Op, elementwise, linear, not_differentiable, operator
 from .indexing.indexing import gather as gather_op, index_select, index_select_backward, select
@@ -74,7 +74,7 @@ unsized_blocks: Op = operator(
 to_sparse_bsr: Op = linear("to_sparse_bsr", lambda x, block: blocks.from_matrix(x, block, True), x=lambda g: dense(g))
 to_sparse_bsc: Op = linear("to_sparse_bsc", lambda x, block: blocks.from_matrix(x, block, False), x=lambda g: dense(g))
 values: Op = linear("values", lambda x: x.values, x=lambda g, x: placed_at(g, x))
-to_dense: Op = linear("to_dense", coordinates.to_dense, x=lambda g, x: masked_once(g, x))
+to_dense: Op = linear("to_dense", coordinates.to_dense, x=lambda g, x: dense_once(g, x))
 to_dense_unmasked: Op = linear("to_dense", lambda x, layout: compressed.to_dense(x),
                                x=lambda g, layout: _in_layout(g, *layout))
 # The second of the two is for a given number of sparse dimensions.
@@ -87,12 +87,16 @@ to_sparse_csc: Op = linear("to_sparse_csc", lambda x, dense_dim: compressed.from
                            x=lambda g: dense(g))
 csr_of_coo: Op = linear("to_sparse_csr", compressed.from_coo, x=lambda g: by_coordinates(g, 2))
 csc_of_coo: Op = linear("to_sparse_csc", lambda x: compressed.from_coo(x, False), x=lambda g: by_coordinates(g, 2))
-coo_of_compressed: Op = linear("to_sparse", compressed.to_coo, x=lambda g: g, node=1)
+coo_of_compressed: Op = linear("to_sparse", lambda x, layout: compressed.to_coo(x),
+                               x=lambda g, layout: _recompressed(g, *layout), node=1)
 by_coordinates: Op = linear("to_sparse", coordinates.by_coordinates, x=lambda g, sparse_dim: dense(g))
 masked: Op = operator("sparse_mask", lambda x, mask: _masked(x, mask), tensors=2,
-                      x=lambda g, mask: dense(masked_once(g, mask)))
+                      x=lambda g, mask: dense(masked_sparse(g, mask)))
 # At each index of the mask once, even if the mask has an index twice.
 masked_once: Op = operator("sparse_mask", coordinates.masked_once, tensors=2, x=lambda g, mask: masked_once(g, mask))
+# The same for a dense array, whose gradient is dense.
+dense_once: Op = operator("sparse_mask", coordinates.masked_once, tensors=2,
+                          x=lambda g, mask: dense(masked_once(g, mask)))
 masked_sparse: Op = operator("sparse_mask", coordinates.masked, tensors=2,
                              x=lambda g, mask: coalesce(masked_sparse(g, mask)))
 coalesce: Op = linear("coalesce", coordinates.coalesce, x=lambda g: g)
@@ -215,7 +219,7 @@ widened: Op = linear("narrow_backward", lambda g, shape, dim, start: structure.w
 # The sparse kernels of the operators above and of the operators that dense arrays have, too
 
 OWN = (taken_at, placed_at, values, unsized_compressed, unsized_blocks, to_dense, to_dense_unmasked, masked,
-       masked_once, masked_sparse, coalesce, sparse_addmm, sparse_matmul, masked_product, hspmm, sspaddmm,
+       masked_once, dense_once, masked_sparse, coalesce, sparse_addmm, sparse_matmul, masked_product, hspmm, sspaddmm,
        sampled_addmm, sparse_sum, sum_backward, softmax, log_softmax, pooled, stored_exp, frobenius, narrow_copy,
        widened, square, csr_of_coo, csc_of_coo, coo_tensor, rows_gradient, by_coordinates, elements_gradient, stored,
        to_sparse, to_sparse_csr, to_sparse_csc, compressed_tensor, block_tensor, to_sparse_bsr,
@@ -240,6 +244,13 @@ def _in_layout(g: Value, sparse_dim: int, dense_dim: int, by_rows: bool | None, 
     if block is not None:
         return (to_sparse_bsr if by_rows else to_sparse_bsc)(g, block)
     return (to_sparse_csr if by_rows else to_sparse_csc)(g, dense_dim)
+
+
+def _recompressed(g: Value, sparse_dim: int, dense_dim: int, by_rows: bool, block: tuple[int, int] | None) -> Any:
+    """A gradient by coordinates, or a dense one, in the layout of the compressed array that it belongs to."""
+    if block is not None:
+        return _in_layout(dense(g), sparse_dim, dense_dim, by_rows, block)
+    return (csr_of_coo if by_rows else csc_of_coo)(by_coordinates(g, sparse_dim))
 
 
 def _masked(x: Any, mask: Any) -> Any:
@@ -289,10 +300,11 @@ _ZERO_PRESERVING: dict[Op, Callable[..., Any]] = {
         elementary.sgn, elementary.sign, elementary.floor, elementary.ceil, elementary.trunc, elementary.round,
         elementary.frac, elementary.erf, elementary.erfinv, elementary.deg2rad, elementary.rad2deg,
         arithmetic.square, comparison.isnan, comparison.isinf, comparison.isposinf, comparison.isneginf,
-        comparison.signbit, activations.relu)},
+        comparison.signbit, activations.relu, elementary.nan_to_num)},
     arithmetic.power: _power,
 }
 _BOTH: dict[Any, Callable[..., Any]] = {cast: _cast, clone: _cloned, copy: _cloned,
+                                         real: lambda x: x.with_values(np.array(x.values.real)),
                                          arithmetic.copy: lambda x, y: _cloned(y)}
 Coo.kernels.update(_BOTH)
 Compressed.kernels.update(_BOTH)
@@ -324,21 +336,23 @@ for _op, _kernel in [*_BY_COORDINATES.items(), *[(op, op.kernel) for op in (
     Compressed.kernels[_op] = compressed.by_coordinates(_kernel, _op is matrix.mm)
 Compressed.kernels.update({
     values: values.kernel, sampled_addmm: sampled_addmm.kernel, t: compressed.t, dense: compressed.to_dense,
-    transpose: compressed.transpose, arithmetic.mul: compressed.multiply, taken_at: taken_at.kernel,
-    by_coordinates: lambda x, sparse_dim: compressed.to_coo(x),
-    coo_of_compressed: compressed.to_coo, masked: compressed.masked, masked_once: compressed.masked,
-    placed_at: placed_at.kernel,
+    transpose: compressed.transpose, arithmetic.mul: compressed.multiply, arithmetic.add: compressed.add,
+    taken_at: taken_at.kernel, by_coordinates: lambda x, sparse_dim: compressed.to_coo(x),
+    activations.threshold_backward: compressed.threshold_backward,
+    coo_of_compressed: coo_of_compressed.kernel, masked: compressed.masked, masked_once: compressed.masked,
+    dense_once: compressed.masked, placed_at: placed_at.kernel,
 })
 for _kernels in (Compressed.kernels, Blocks.kernels):
+    _kernels[elementary.angle] = compressed.on_values(elementary.angle.kernel)
     _kernels[filled] = filled.kernel
     _kernels[arithmetic.zero] = _kernels[np.zeros_like] = compressed.zeros_like
 Blocks.kernels.update({
     transpose: lambda x, dim0, dim1: x if dim0 == dim1 else blocks.t(x),
     values: values.kernel, dense: blocks.to_dense, to_dense: blocks.to_dense,
-    to_dense_unmasked: to_dense_unmasked.kernel, t: blocks.t, masked_once: blocks.masked,
-    masked: blocks.masked, placed_at: placed_at.kernel, coo_of_compressed: blocks.to_coo, matrix.mm: blocks.mm,
-    matrix.mv: blocks.mm, matrix.addmm: blocks.addmm, sparse_addmm: blocks.addmm, arithmetic.add: blocks.add,
-    arithmetic.mul: blocks.scaled, taken_at: taken_at.kernel, sum_all: reductions.sum_all,
+    to_dense_unmasked: to_dense_unmasked.kernel, t: blocks.t, masked_once: blocks.masked, dense_once: blocks.masked,
+    masked: blocks.masked, placed_at: placed_at.kernel, coo_of_compressed: coo_of_compressed.kernel,
+    matrix.mm: blocks.mm, matrix.mv: blocks.mm, matrix.addmm: blocks.addmm, sparse_addmm: blocks.addmm,
+    arithmetic.add: blocks.add, arithmetic.mul: blocks.scaled, taken_at: taken_at.kernel, sum_all: reductions.sum_all,
 })
 # A ufunc of NumPy stands for the operator whose kernel it is.
 for _kernels, _layouts in ((Coo.kernels, "COO"), (Compressed.kernels, "CSR and CSC"), (Blocks.kernels, "BSR and BSC")):

@@ -270,6 +270,61 @@ print(n.copy_(s), n.requires_grad, n.grad_fn)
 print(eye.bool().to_sparse().conj_physical().dtype, torch.add(eye.to_sparse_csr(), eye.to_sparse_csr(), alpha=2).dtype)
 print(torch.addmm(eye.to_sparse_csr(), eye.to_sparse_csr(), eye.to_sparse_csr(), beta=2, alpha=3))
 """,
+    "gradients of masks with repeated indices": """
+m = torch.sparse_coo_tensor([[0, 0, 1], [1, 1, 2]], [1., 1., 1.], (3, 3))
+for use in (lambda y: y.to_dense().sum(), torch.sparse.sum, lambda y: (y * 2).coalesce().values().sum()):
+    x = torch.zeros(3, 3, requires_grad=True)
+    use(x.sparse_mask(m)).backward()
+    print(x.grad)
+""",
+    "gradients of compressed leaves": """
+for layout in (torch.sparse_csr, torch.sparse_csc):
+    for use in (lambda c: c.to_sparse_coo().to_dense(), lambda c: torch.sparse.sum(c.to_sparse_coo() * 2),
+                lambda c: c.relu().to_dense(), lambda c: (c + c).to_dense()):
+        c = T([[0., -1.], [2., 3.]]).to_sparse(layout=layout).requires_grad_()
+        attempt(lambda: grad(use(c).sum(), c))
+stack = torch.ones(2, 2, 2).to_sparse_csc()
+print(stack.angle(), (-stack).angle())
+""",
+    "gradients of real tensors beside complex ones": """
+s, t = eye.to_sparse().requires_grad_(), (eye * 1j).to_sparse()
+print(grad(torch.sparse.sum(s * t).abs(), s), grad((s + t).to_dense().abs().sum(), s))
+""",
+    "writes beside tensors that require grad": """
+t = eye.to_sparse().requires_grad_()
+s = (eye * 3).to_sparse()
+s.mul_(t * 2)
+print(s, s.requires_grad)
+print(grad(s.to_dense().sum(), t))
+d = torch.ones(2, 2, requires_grad=True) * 1
+print(d.add_(t), d.addmm_(t, torch.ones(2, 2), beta=2, alpha=3), d.sub_(t))
+attempt(lambda: d.sum().backward())
+print(torch.ones(2, 2).addmm_(eye.to_sparse_csr(), eye))
+""",
+    "nan_to_num, and stacks of rows": """
+s = torch.sparse_coo_tensor([[0, 0, 1], [1, 1, 2]], [1., float("nan"), float("inf")], (3, 3)).requires_grad_()
+print(s.nan_to_num(), s.nan_to_num(1, 2, 3), s.detach().coalesce().nan_to_num_(3.))
+attempt(lambda: s.detach().nan_to_num_())
+attempt(lambda: eye.to_sparse_csr().nan_to_num())
+v, m = torch.sparse_coo_tensor([[2, 0]], [1., 2.], (3,)), torch.eye(3).to_sparse()
+for call in (torch.hstack, torch.vstack, torch.dstack, torch.row_stack):
+    attempt(lambda: call([v, v]))
+    attempt(lambda: call([m, m]))
+for call in (torch.atleast_1d, torch.atleast_2d, torch.atleast_3d):
+    attempt(lambda: call(v))
+    attempt(lambda: call(m))
+attempt(lambda: torch.chain_matmul(m, torch.ones(3, 2)))
+""",
+    "quotients that are rounded": """
+for s in (T([3, 5]).to_sparse(), T([3., 5.]).to_sparse()):
+    for divisor in (2, 2.5, T(2), T(2.5, dtype=torch.float64), True):
+        for mode in ("floor", "trunc"):
+            attempt(lambda: torch.div(s, divisor, rounding_mode=mode))
+        attempt(lambda: s // divisor)
+print(T([1, 2], dtype=torch.uint8).to_sparse().any(), eye.to_sparse().any())
+for size in ((2, 2, 0), (2, 0, 2), (0, 2, 2)):
+    print(torch.bmm(torch.sparse_coo_tensor(size), torch.ones(size[0], size[2], 3)))
+""",
     "norm": """
 for s in (eye.to_sparse(), eye.int().to_sparse(), eye.cfloat().to_sparse(), eye.bool().to_sparse()):
     for p in (2, "fro", 1, 0, 3, float("inf")):

@@ -15,7 +15,7 @@ from ...foundations.dtypes import Array, Shape
 from . import blocks
 from .arrays import Blocks, Compressed, Coo, SparseLike, of_values
 from .coordinates import coalesce, from_dense, to_dense as dense_of
-from .elementwise import multiply as product_of
+from .elementwise import add as sum_of, multiply as product_of
 
 
 def to_coo(x: Compressed) -> Coo:
@@ -133,7 +133,20 @@ def multiply(a: Any, b: Any) -> Any:
     return _product(a, b)
 
 
-_product = by_coordinates(product_of)
+def add(a: Any, b: Any, out: Any = None) -> Any:
+    """The sum. If two arrays share their indices, so does their sum."""
+    if (isinstance(a, Compressed) and isinstance(b, Compressed) and a.shape == b.shape and a.by_rows == b.by_rows
+            and type(a) is type(b) and np.array_equal(a.compressed, b.compressed) and np.array_equal(a.plain, b.plain)):
+        return a.with_values(a.values + b.values)
+    return _sum(a, b, out)
+
+
+def threshold_backward(g: Any, result: Compressed) -> Compressed:
+    """The elements of `g` at the stored elements of `result`, and 0 where these are not positive."""
+    return result.with_values(np.where(result.values <= 0, 0, values_at(g, result)))
+
+
+_product, _sum = by_coordinates(product_of), by_coordinates(sum_of)
 
 
 def on_values(function: Callable[..., Any]) -> Callable[..., Any]:

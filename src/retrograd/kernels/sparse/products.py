@@ -136,7 +136,7 @@ def bmm(a: Coo, b: Array) -> Array:
     of, row, column = coalesce(a).indices
     indices = np.stack([of * rows + row, of * inner + column])
     flat = Coo(indices, coalesce(a).values, (count * rows, count * inner), True)
-    return sparse_times_dense(flat, b.reshape(count * inner, -1)).reshape(count, rows, -1)
+    return sparse_times_dense(flat, b.reshape(count * inner, b.shape[2])).reshape(count, rows, b.shape[2])
 
 
 def addmm(x: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F32, I64, NARROW, Array, require
+from ...foundations.dtypes import F32, I64, NARROW, Array, legacy, require
 from ..sums import sum_dim
 from .arrays import Coo, SparseLike
 from .coordinates import coalesce, keys
@@ -27,8 +27,11 @@ def _sums(values: Array, axes: tuple[int, ...], dtype: np.dtype[Any] | None) -> 
 
 
 def sum_wide(a: Coo, axes: tuple[int, ...], keepdim: bool, dtype: np.dtype[Any] | None) -> Any:
-    """`sum_dims`, of ints in 64 bits, unless `dtype` is given. With `keepdim`, no axes are all axes, as in PyTorch."""
-    total = sum_dims(a, axes, I64 if dtype is None and a.dtype.kind in "biu" else dtype)
+    """`sum_dims`, of ints in 64 bits, unless a `dtype` was given, which `a` has by now.
+
+    With `keepdim`, no axes are all axes, as in PyTorch.
+    """
+    total = sum_dims(a, axes, I64 if dtype is None and a.dtype.kind in "biu" else None)
     for axis in sorted(axes or range(a.ndim)) if keepdim else ():
         total = unsqueeze(total, axis) if isinstance(total, Coo) else np.expand_dims(total, axis)
     return total
@@ -46,6 +49,8 @@ def sum_dims(a: Coo, axes: tuple[int, ...], dtype: np.dtype[Any] | None = None) 
     kept = [axis for axis in range(sparse_dim) if axis not in axes]
     if not kept:
         return _sums(values, (0,), dtype)
+    if dtype is None and values.dtype != a.dtype:
+        raise RuntimeError(f"dtype of values ({legacy(values)}) must match dtype of sparse tensor ({legacy(a)})")
     shape = tuple([size for axis, size in enumerate(a.shape) if axis not in axes])
     return coalesce(Coo(a.indices[kept], values, shape, a.coalesced and len(kept) == sparse_dim))
 

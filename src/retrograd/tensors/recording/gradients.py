@@ -252,7 +252,12 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
             note_writer()
             held = meta.grad
             if recorder is not None:
-                meta.grad = _copied(leaf._array, g, SHARED, _copy) if held is None else held + g
+                if held is not None:
+                    meta.grad = held + g
+                elif isinstance(leaf._array, OtherArray) or isinstance(getattr(g, "_array", None), OtherArray):
+                    meta.grad = g.clone()
+                else:
+                    meta.grad = _copied(leaf._array, g, SHARED, _copy)
             elif held is not None:
                 meta.grad = _added(held, g)
             elif local.thread.transform is not None:

@@ -9,14 +9,16 @@ import numpy as np
 
 from ...foundations.dtypes import legacy
 from ...foundations.errors import no_kernel, noted
-from ...kernels.sparse.arrays import Compressed, Coo, unsupported
+from ...kernels.sparse.arrays import Compressed, Coo, SparseLike, unsupported
 from ...ops import sparse as ops
 from ...ops.elementwise import arithmetic, comparison, elementary
 from ...ops.framework import Op
 from ...ops.linalg import matrix
 from ...ops.networks import activations
 from ..arguments.dims import not_a_tensor
+from ..face.conversion import result_type
 from ..functions.linalg.matrix import mm as dense_mm
+from ..recording.inplace import over
 from ..recording.public import METHODS
 from ..state.base import TensorBase, plain
 from .conversion import kind_of, to
@@ -45,6 +47,23 @@ def _unary(op: Op) -> Callable[..., Any]:
 
 TABLE.update({name: _unary(op) for name, op in _UNARY.items()})
 TABLE.update({name: TABLE[other] for name, other in _ALIASES.items()})
+
+
+@sparse("nan_to_num")
+def nan_to_num(input: TensorBase, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+               ) -> Any:
+    """See `torch.nan_to_num`."""
+    if not isinstance(input._array, Coo):
+        raise unsupported("nan_to_num.out", input._array.backend)
+    return record(elementary.nan_to_num, input, nan, posinf, neginf)
+
+
+@sparse("angle")
+def angle(input: TensorBase) -> Any:
+    """See `torch.angle`. The angles of elements that are not stored are 0."""
+    if not isinstance(input._array, Compressed):
+        raise unsupported("angle", "SparseCPU")
+    return record(elementary.angle, input)
 
 
 @sparse("pow", "__pow__", "_power_of")
@@ -138,7 +157,7 @@ def divide(input: Any, other: Any, *, rounding_mode: Any = None) -> Any:
     quotient = record(arithmetic.div, input, other)
     if rounding_mode is None:
         return quotient
-    return to(TABLE["floor" if rounding_mode == "floor" else "trunc"](quotient), input.dtype)
+    return to(TABLE["floor" if rounding_mode == "floor" else "trunc"](quotient), result_type(input, other))
 
 
 @sparse("floor_divide", "__floordiv__")
@@ -162,14 +181,14 @@ _NOT_IN_PLACE = {"pow": "pow_.Scalar", "square": "pow_.Scalar", "unsqueeze": "as
 def in_place(name: str, self: Any, *args: Any, **kwargs: Any) -> Any:
     """Let a sparse tensor become the result of the function of this name."""
     name = _ALIASES.get(name, name)
-    by_coordinates, unary = isinstance(self._array, Coo), name in _UNARY
+    by_coordinates, unary = isinstance(self._array, Coo), name in _UNARY or name in ("conj_physical", "nan_to_num")
     if by_coordinates and name in _NOT_IN_PLACE:
         raise unsupported(_NOT_IN_PLACE[name], self._array.backend)
     if by_coordinates and unary and not self._array.coalesced and name not in ("neg", "conj_physical"):
         raise RuntimeError(f"{name}_ requires coalesced input")
     if name == "abs" and self._array.dtype.kind == "c":
         raise RuntimeError("In-place abs is not supported for complex tensors.")
-    return write(self, TABLE[name](before_write(self), *args, **kwargs), over=unary or name == "conj_physical")
+    return write(self, TABLE[name](before_write(self), *args, **kwargs), over=unary)
 
 
 @sparse("add_", "__iadd__")
@@ -178,20 +197,24 @@ def add_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
         raise RuntimeError("Sparse CSR tensors do not have is_contiguous")
     if is_sparse(self):
         return write(self, add(self, other, alpha=alpha), _UNLIKE.format("add"))
-    result = add(self, other, alpha=alpha)
-    return METHODS["copy_"](self, result)
+    return _over_dense(arithmetic.add, self, other, alpha)
+
+
+def _over_dense(op: Op, x: TensorBase, other: Any, alpha: Any) -> Any:
+    _refuse_dense("add", x, other)
+    return over(op, x, other if alpha == 1 else multiply(other, alpha))
 
 
 @sparse("sub_", "subtract_", "__isub__")
 def sub_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
     if isinstance(self._array, Compressed) and not is_sparse(other):
         raise RuntimeError(f"unsupported tensor layout: {kind_of(self)}")
-    return add_(self, other, alpha=-alpha)
+    return add_(self, other, alpha=-alpha) if is_sparse(self) else _over_dense(arithmetic.sub, self, other, alpha)
 
 
 @sparse("mul_", "__imul__", "multiply_")
 def mul_(self: Any, other: Any) -> Any:
-    before = before_write(self) if is_sparse(self) else self
+    before = before_write(self, other) if is_sparse(self) else self
     result = multiply(before, before if other is self else other)
     if result is NotImplemented:
         raise not_a_tensor("mul_", other, "other", 1)
@@ -274,6 +297,19 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
 def addmm(input: TensorBase, mat1: TensorBase, mat2: TensorBase, *, beta: Any = 1, alpha: Any = 1) -> Any:
     _check_matrices(mat1, mat2)
     return record(matrix.addmm, input, mat1, mat2, beta, alpha)
+
+
+@sparse("addmm_")
+def addmm_(self: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """See `torch.Tensor.addmm_`."""
+    if is_sparse(self):
+        raise unsupported("addmm_", self._array.backend)
+    _check_matrices(mat1, mat2)
+    return over(matrix.addmm, self, mat1, mat2, beta, alpha, into=_write_sum)
+
+
+def _write_sum(x: Any, *others: Any) -> None:
+    x[...] = SparseLike.__op__(matrix.addmm, (x, *others))
 
 
 @sparse("_sparse_mm")

@@ -37,6 +37,11 @@ def coalesce(self: TensorBase) -> Any:
     return self if coo_of("coalesce", self).coalesced else record(ops.coalesce, self)
 
 
+def _layout(x: Any) -> tuple[Any, ...]:
+    """What tells a rule the layout of a gradient."""
+    return sparse_dims(x), dense_dims(x), getattr(x._array, "by_rows", None), getattr(x._array, "block", None)
+
+
 @sparse("to_dense")
 def to_dense(self: Any, dtype: torch_dtype | None = None, *, masked_grad: bool | None = None) -> Any:
     if dtype is not None and isinstance(self._array, Coo):
@@ -45,9 +50,7 @@ def to_dense(self: Any, dtype: torch_dtype | None = None, *, masked_grad: bool |
     if masked_grad is None or masked_grad:
         result = record(ops.to_dense, self)
     else:
-        array = self._array
-        layout = sparse_dims(self), dense_dims(self), getattr(array, "by_rows", None), getattr(array, "block", None)
-        result = record(ops.to_dense_unmasked, self, layout)
+        result = record(ops.to_dense_unmasked, self, _layout(self))
     return result if dtype is None else result.to(dtype)
 
 
@@ -78,7 +81,7 @@ def to_sparse(self: Any, sparse_dim: Any = None, *, layout: Layout | None = None
             words = "dense_dim argument given"
         if words:
             raise RuntimeError(f"{way}: conversion from {kind_of(self)} to Sparse with {words} is not supported")
-        return self if isinstance(array, Coo) else record(ops.coo_of_compressed, self)
+        return self if isinstance(array, Coo) else record(ops.coo_of_compressed, self, _layout(self))
     if sparse_dim is None and dense_dim is None:
         return record(ops.stored, self)
     name, given = ("sparse_dim", sparse_dim) if dense_dim is None else ("dense_dim", dense_dim)
@@ -110,7 +113,7 @@ def _to_compressed(self: Any, by_rows: bool, dense: int | None) -> Any:
     if isinstance(array, Compressed):
         if array.by_rows == by_rows:
             return self
-        self = record(ops.coo_of_compressed, self)
+        self = record(ops.coo_of_compressed, self, _layout(self))
     if is_sparse(self):
         if sparse_dims(self) != 2 or array.ndim - dense_dims(self) != 2:
             _refuse_stack(array, name)

@@ -15,7 +15,8 @@ AS_THEY_ARE = frozenset((
     "register_post_accumulate_grad_hook", "requires_grad_", "result_type", "retain_grad", "size", "share_memory_",
     "type_as", "typename", "pin_memory", "is_pinned", "can_cast", "promote_types", "as_subclass", "float", "double",
     "half", "int", "long", "short", "char", "byte", "bool", "cfloat", "cdouble", "unflatten",
-    "softmin", "grad", "bfloat16"))
+    "softmin", "grad", "bfloat16", "atleast_1d", "atleast_2d", "atleast_3d", "hstack", "vstack", "dstack",
+    "column_stack", "row_stack", "chain_matmul"))
 
 _OF_TENSORS = ("eq", "ne", "lt", "le", "gt", "ge", "bitwise_and", "bitwise_or", "bitwise_xor")
 _DUNDERS = {f"__{name}__": name for name in ("eq", "ne", "lt", "le", "gt", "ge")}

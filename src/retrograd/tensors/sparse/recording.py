@@ -115,9 +115,10 @@ def record(op: Op, *args: Any) -> Any:
     return result
 
 
-def before_write(x: Any) -> Any:
-    """The tensor for a function that is about to write to it: what a node saves of it is not written."""
-    if not (local.thread.grad and requires(x)):
+def before_write(x: Any, other: Any = None) -> Any:
+    """The tensor for a function of it, and of another, that is about to write to it: what a node saves is not written.
+    """
+    if not (local.thread.grad and (requires(x) or (isinstance(other, TensorBase) and requires(other)))):
         return x
     return with_edge(x._array.with_values(np.array(x._array.values)), edge_of(x))
 

@@ -77,4 +77,5 @@ def norm(input: TensorBase, p: Any = "fro", dim: Any = None, keepdim: bool = Fal
 
 @sparse("any")
 def any_(input: Any) -> Any:
-    return plain(np.asarray(TABLE["coalesce"](input)._array.values.any()))
+    values = TABLE["coalesce"](input)._array.values
+    return plain(np.asarray(values.any()).astype(values.dtype if values.dtype == np.uint8 else bool))
