@@ -325,6 +325,17 @@ print(T([1, 2], dtype=torch.uint8).to_sparse().any(), eye.to_sparse().any())
 for size in ((2, 2, 0), (2, 0, 2), (0, 2, 2)):
     print(torch.bmm(torch.sparse_coo_tensor(size), torch.ones(size[0], size[2], 3)))
 """,
+    "versions": """
+s = eye.to_sparse()
+for write in (lambda: s.sparse_resize_((3, 3), 2, 0), lambda: s.sparse_resize_and_clear_((3, 3), 2, 0),
+              lambda: s._coalesced_(True), lambda: s.zero_(), lambda: s._indices().add_(0), lambda: s._values().add_(0),
+              lambda: s.resize_as_sparse_(torch.eye(4).to_sparse()), lambda: s.indices().add_(0)):
+    write()
+    print(s._version)
+with torch.inference_mode():
+    quiet = eye.to_sparse() * 2
+attempt(lambda: quiet._version)
+""",
     "norm": """
 for s in (eye.to_sparse(), eye.int().to_sparse(), eye.cfloat().to_sparse(), eye.bool().to_sparse()):
     for p in (2, "fro", 1, 0, 3, float("inf")):

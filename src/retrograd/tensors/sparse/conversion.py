@@ -6,7 +6,8 @@ from typing import Any, NoReturn
 
 from ...foundations.devices import DeviceLike, checked
 from ...foundations.dtypes import C_NAMES, dtype as torch_dtype
-from ...foundations.errors import noted
+from ...foundations.errors import noted, user_site
+from ...graph.versions import written
 from ...kernels.sparse.arrays import Blocks, Compressed, Coo, unsupported
 from ...ops import sparse as ops
 from ...ops.basic import cast, clone as clone_op
@@ -15,6 +16,7 @@ from ..arguments.options import (
 )
 from ..functions.creation.creation import warn_of_copy
 from ..state.base import TensorBase, as_leaf, meta_of, plain, sharing
+from ..state.refusals import VALUES
 from .recording import TABLE, counted_with, is_sparse, record, sparse
 
 
@@ -46,7 +48,7 @@ def coo_of(name: str, x: Any) -> Coo:
 def indices(self: Any) -> Any:
     if not coo_of("indices", self).coalesced:
         raise RuntimeError("Cannot get indices on an uncoalesced tensor, please call .coalesce() first")
-    return plain(self._array.indices)
+    return plain(counted_with(self._array.indices, self._array))
 
 
 @sparse("values")
@@ -57,6 +59,7 @@ def values(self: Any) -> Any:
         raise RuntimeError("Cannot get values on an uncoalesced tensor, please call .coalesce() first")
     result = record(ops.values, self)
     result._array = counted_with(result._array, self._array)
+    meta_of(result).creation = VALUES
     return result
 
 
@@ -73,7 +76,7 @@ def _part_of(x: Any, name: str) -> Coo:
 
 @sparse("_indices")
 def raw_indices(self: TensorBase) -> Any:
-    return plain(_part_of(self, "_indices").indices)
+    return plain(counted_with(_part_of(self, "_indices").indices, self._array))
 
 
 @sparse("_values")
@@ -95,6 +98,7 @@ def is_coalesced(self: TensorBase) -> bool:
 @sparse("_coalesced_")
 def coalesced_(self: Any, coalesced: bool) -> Any:
     _part_of(self, "_coalesced_").coalesced = coalesced
+    written(self._array, user_site())
     return self
 
 

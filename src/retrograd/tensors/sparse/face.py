@@ -15,7 +15,6 @@ import numpy as np
 from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...foundations.names import PACKAGE, reached
-from ...graph.versions import count
 from ...kernels.sparse.arrays import Blocks, Coo, SparseLike, unsupported
 from ...ops.framework import Op
 from ...ops.sparse import OWN
@@ -91,10 +90,6 @@ class SparseMethods(OtherArrayMethods):
     @data.setter
     def data(self, value: Any) -> None:
         self._array.take(value._array)
-
-    @property
-    def _version(self) -> int:
-        return count(self._array)
 
     @staticmethod
     def __op__(op: Op, args: tuple[Any, ...]) -> Any:
