@@ -337,7 +337,7 @@ for _op, _kernel in [*_BY_COORDINATES.items(), *[(op, op.kernel) for op in (
 Compressed.kernels.update({
     values: values.kernel, sampled_addmm: sampled_addmm.kernel, t: compressed.t, dense: compressed.to_dense,
     transpose: compressed.transpose, arithmetic.mul: compressed.multiply, arithmetic.add: compressed.add,
-    taken_at: taken_at.kernel, by_coordinates: lambda x, sparse_dim: compressed.to_coo(x),
+    taken_at: taken_at.kernel, by_coordinates: lambda x, sparse_dim: compressed.to_coo(x), select: compressed.select,
     activations.threshold_backward: compressed.threshold_backward,
     coo_of_compressed: coo_of_compressed.kernel, masked: compressed.masked, masked_once: compressed.masked,
     dense_once: compressed.masked, placed_at: placed_at.kernel,
@@ -347,6 +347,7 @@ for _kernels in (Compressed.kernels, Blocks.kernels):
     _kernels[filled] = filled.kernel
     _kernels[arithmetic.zero] = _kernels[np.zeros_like] = compressed.zeros_like
 Blocks.kernels.update({
+    select: lambda x, dim, index: structure.select(blocks.to_coo(x), dim, index),
     transpose: lambda x, dim0, dim1: x if dim0 == dim1 else blocks.t(x),
     values: values.kernel, dense: blocks.to_dense, to_dense: blocks.to_dense,
     to_dense_unmasked: to_dense_unmasked.kernel, t: blocks.t, masked_once: blocks.masked, dense_once: blocks.masked,

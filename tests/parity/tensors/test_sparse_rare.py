@@ -336,6 +336,34 @@ with torch.inference_mode():
     quiet = eye.to_sparse() * 2
 attempt(lambda: quiet._version)
 """,
+    "gradients of another layout": """
+for change in (lambda g: g.to_dense(), lambda g: g.to_sparse(), lambda g: g.to_sparse_csr(), lambda g: g.coalesce()):
+    w = torch.zeros(3, 2, requires_grad=True)
+    w.register_hook(change)
+    attempt(lambda: torch.nn.functional.embedding(T([0, 1]), w, sparse=True).sum().backward())
+    attempt(lambda: w.sum().backward())
+    print(w.grad is None)
+z = torch.zeros(2, 2)
+for leaf in (z, z.to_sparse(), z.to_sparse_csr(), z.to_sparse_csc()):
+    for given in (z, z.to_sparse(), z.to_sparse_csr(), z.to_sparse_csc()):
+        attempt(lambda: setattr(leaf.detach().requires_grad_(), "grad", given.clone()))
+""",
+    "functions without derivatives for complex numbers": """
+x, c = torch.ones(2, 2, dtype=torch.complex64).requires_grad_(), (eye + 0j).to_sparse_csr().requires_grad_()
+s = (eye + 0j).to_sparse().requires_grad_()
+for call in (lambda: x.to_sparse(), lambda: x.to_sparse(1), lambda: x.to_sparse_csr(), lambda: x.to_sparse_csc(),
+             lambda: x.to_sparse_bsr((1, 1)), lambda: x.to_sparse_bsc((1, 2)), lambda: s.to_sparse_csr(),
+             lambda: c.to_sparse_coo(), lambda: c.to_sparse_csc(), lambda: torch.sparse.sum(s, 0),
+             lambda: torch.sparse.softmax(s, 0), lambda: c[0], lambda: torch.sparse.sum(s), lambda: s.to_dense(),
+             lambda: torch.sparse_csr_tensor([0, 1], [0], x[0, :1], (1, 1)), lambda: c.to_dense(),
+             lambda: s.coalesce()):
+    attempt(call)
+""",
+    "parts of stacks of compressed matrices": """
+c = torch.ones(2, 2, 2).to_sparse_csr()
+print(c[0], c[1, 0], [m.layout for m in c], eye.to_sparse_csc()[1], eye.to_sparse_csr().requires_grad_()[0, 1])
+attempt(lambda: c[:, 0])
+""",
     "norm": """
 for s in (eye.to_sparse(), eye.int().to_sparse(), eye.cfloat().to_sparse(), eye.bool().to_sparse()):
     for p in (2, "fro", 1, 0, 3, float("inf")):

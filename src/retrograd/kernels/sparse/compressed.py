@@ -16,6 +16,7 @@ from . import blocks
 from .arrays import Blocks, Compressed, Coo, SparseLike, of_values
 from .coordinates import coalesce, from_dense, to_dense as dense_of
 from .elementwise import add as sum_of, multiply as product_of
+from .structure import select as select_of
 
 
 def to_coo(x: Compressed) -> Coo:
@@ -108,6 +109,18 @@ def _coordinates(value: Any) -> Any:
     if type(value) in (list, tuple):
         return type(value)(map(_coordinates, value))
     return to_coo(value) if isinstance(value, Compressed) else value
+
+
+def select(a: Compressed, dim: int, index: int) -> Any:
+    """The part at one index of a dimension: a matrix of a stack, or a row or column by coordinates."""
+    stack = a.compressed.ndim - 1
+    if dim < stack:
+        at = (*(slice(None),) * dim, index)
+        return Compressed(a.compressed[at], a.plain[at], a.values[at], a.shape[:dim] + a.shape[dim + 1:], a.by_rows)
+    if stack and dim < stack + 2:
+        raise RuntimeError("select(): selecting sparse dimensions is not supported for batched sparse compressed "
+                           "tensors.")
+    return select_of(to_coo(a), dim, index)
 
 
 def by_coordinates(kernel: Callable[..., Any], in_rows: bool = False) -> Callable[..., Any]:

@@ -352,6 +352,11 @@ def check_grad(tensor: TensorBase, grad: TensorBase) -> None:
         raise RuntimeError(f"attempting to assign a gradient with device type '{grad.device.type}' to a tensor with "
                            f"device type '{tensor.device.type}'. Please ensure that the gradient and the tensor are on "
                            "the same device")
+    dense = [not isinstance(x._array, OtherArray) for x in (grad, tensor)]
+    if not grad.is_sparse and (any(dense) or tensor.is_sparse) and grad.layout is not tensor.layout:
+        raise noted(
+            RuntimeError("attempting to assign a gradient to a tensor that has data of a different type"),
+            given=f"the tensor has the layout {tensor.layout}, and the gradient has {grad.layout}")
     meta = tensor._grad_meta
     wanted = (meta and meta.grad_dtype) or tensor._array.dtype
     if grad._array.dtype != wanted and not (meta and meta.any_grad):

@@ -18,6 +18,7 @@ from ..arguments.options import (
     check_tensors,
     element_type,
     layout as Layout,
+    refuse_complex_gradient,
     require_grad,
     sparse_bsc,
     sparse_bsr,
@@ -218,6 +219,7 @@ def sparse_compressed_tensor(compressed_indices: Any, plain_indices: Any, values
             if refused:
                 raise RuntimeError(words)
     if sized:
+        refuse_complex_gradient("sparse_compressed_tensor", values)
         op = ops.block_tensor if in_blocks else ops.compressed_tensor
     else:
         op = ops.unsized_blocks if in_blocks else ops.unsized_compressed

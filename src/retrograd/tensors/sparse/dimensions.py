@@ -16,7 +16,6 @@ from ...ops.joining import cat as cat_op, stack as stack_op
 from ...tensors.state.base import TensorBase
 from ..arguments.dims import as_int
 from ..recording.public import METHODS
-from .layouts import to_sparse
 from .recording import is_sparse, record, sparse
 
 
@@ -98,8 +97,6 @@ def select(input: Any, dim: int, index: Any) -> Any:
     axis, = axes_of(dim, array.ndim)
     if not -array.shape[axis] <= at < array.shape[axis]:
         raise IndexError(f"select(): index {at} out of range for tensor of size {list(array.shape)} at dimension {dim}")
-    if not isinstance(array, Coo):
-        input = to_sparse(input)
     return record(select_op, input, axis, at % array.shape[axis])
 
 

@@ -11,6 +11,7 @@ from ...kernels.sparse.arrays import Blocks, Compressed, Coo, unsupported
 from ...ops import sparse as ops
 from ..arguments.options import (
     layout as Layout,
+    refuse_complex_gradient,
     sparse_bsc,
     sparse_bsr,
     sparse_coo,
@@ -81,7 +82,10 @@ def to_sparse(self: Any, sparse_dim: Any = None, *, layout: Layout | None = None
             words = "dense_dim argument given"
         if words:
             raise RuntimeError(f"{way}: conversion from {kind_of(self)} to Sparse with {words} is not supported")
+        if not isinstance(array, Coo):
+            refuse_complex_gradient("_to_sparse", self)
         return self if isinstance(array, Coo) else record(ops.coo_of_compressed, self, _layout(self))
+    refuse_complex_gradient("_to_sparse", self)
     if sparse_dim is None and dense_dim is None:
         return record(ops.stored, self)
     name, given = ("sparse_dim", sparse_dim) if dense_dim is None else ("dense_dim", dense_dim)
@@ -113,10 +117,12 @@ def _to_compressed(self: Any, by_rows: bool, dense: int | None) -> Any:
     if isinstance(array, Compressed):
         if array.by_rows == by_rows:
             return self
+        refuse_complex_gradient(f"_to_sparse_{name}", self)
         self = record(ops.coo_of_compressed, self, _layout(self))
     if is_sparse(self):
         if sparse_dims(self) != 2 or array.ndim - dense_dims(self) != 2:
             _refuse_stack(array, name)
+        refuse_complex_gradient(f"_to_sparse_{name}", self)
         return record(ops.csr_of_coo if by_rows else ops.csc_of_coo, self)
     if array.ndim < 2:
         raise IndexError(f"select(): index 1 out of range for tensor of size {[*(array.shape or (1,)), array.ndim]} at "
@@ -125,6 +131,7 @@ def _to_compressed(self: Any, by_rows: bool, dense: int | None) -> Any:
     if dense is not None and not 0 <= dense <= array.ndim - 2:
         raise RuntimeError(f"dense_to_sparse_{name}: dense_dim argument must be in [0,{array.ndim - 2}] range, but "
                            f"{dense} is given")
+    refuse_complex_gradient(f"_to_sparse_{name}", self)
     return record(ops.to_sparse_csr if by_rows else ops.to_sparse_csc, self, dense or 0)
 
 
@@ -175,6 +182,7 @@ def _to_blocks(layout: str, self: Any, blocksize: Any, by_rows: bool) -> Any:
     if array.shape[0] % block[0] or array.shape[1] % block[1]:
         raise RuntimeError(f"{name}: tensor sparse size ({array.shape[0]},{array.shape[1]}) must be divisible by given "
                            f"blocksize ({block[0]},{block[1]})")
+    refuse_complex_gradient(f"_to_{layout}", self)
     return record(ops.to_sparse_bsr if by_rows else ops.to_sparse_bsc, _to_strided(self), block)
 
 

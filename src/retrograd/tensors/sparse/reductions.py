@@ -12,6 +12,7 @@ from ...kernels.sparse.arrays import Coo
 from ...ops import sparse as ops
 from ...ops.framework import Op
 from ...ops.reductions import sum_all, sum_dim
+from ..arguments.options import refuse_complex_gradient
 from ..recording.public import METHODS
 from ..state.base import TensorBase, plain
 from .conversion import coo_of, to
@@ -39,11 +40,14 @@ def sparse_sum(input: TensorBase, dim: Any = None, dtype: torch_dtype | None = N
     input = input if dtype is None else to(input, dtype)
     if dim is None:
         return METHODS["sum"](TABLE["values"](TABLE["coalesce"](input)))
+    refuse_complex_gradient("_sparse_sum", input)
     return record(ops.sparse_sum, input, distinct_axes(dim, array.ndim))
 
 
 def _softmax(op: Op, input: TensorBase, dim: int, dtype: Any) -> Any:
     array = coo_of(op.name, input)
+    if not array.size:                                      # else the kernel says that complex numbers do not fit
+        refuse_complex_gradient(op.name, input)
     return record(op, input if dtype is None else to(input, dtype), *axes_of(dim, array.ndim))
 
 
