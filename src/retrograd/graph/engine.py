@@ -18,6 +18,7 @@ import numpy as np
 from ..foundations.dtypes import F32, F64, NARROW
 from ..foundations.modes import local
 from ..kernels.elementwise.parts import add as add_large
+from ..kernels.kinds import OtherArray
 from ..kernels.narrow import narrow_among, rounded, wide
 from ..kernels.thresholds import PARTS
 from . import faults
@@ -71,6 +72,8 @@ class Pass:
         held = buffers.pop(edge, None)
         if held is None or self.recorder is not None:
             buffers[edge] = cotangent if held is None else held + cotangent
+        elif isinstance(held, OtherArray):              # PyTorch puts the elements of a later sparse gradient in front
+            buffers[edge] = local.thread.run(np.add, cotangent, held)
         elif own and held.dtype == cotangent.dtype:
             buffers[edge] = local.thread.run(np.add if held.size < PARTS else add_large, held, cotangent, out=held)
         else:

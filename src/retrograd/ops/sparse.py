@@ -78,7 +78,8 @@ to_dense: Op = linear("to_dense", coordinates.to_dense, x=lambda g, x: dense_onc
 to_dense_unmasked: Op = linear("to_dense", lambda x, layout: compressed.to_dense(x),
                                x=lambda g, layout: _in_layout(g, *layout))
 # The second of the two is for a given number of sparse dimensions.
-stored: Op = linear("to_sparse", lambda x: coordinates.from_dense(x, x.ndim), x=lambda g: dense(g), node=1)
+stored: Op = linear("to_sparse", lambda x, sparse_dim: coordinates.from_dense(x, sparse_dim), x=lambda g: dense(g),
+                    node=1)
 to_sparse: Op = linear("to_sparse", coordinates.from_dense, x=lambda g: dense(g))
 dense: Op = operator("to_dense", lambda x: x, layout="kept", x=lambda g: g)
 to_sparse_csr: Op = linear("to_sparse_csr", lambda x, dense_dim: compressed.from_matrix(x, True, dense_dim),
@@ -110,7 +111,7 @@ sparse_addmm: Op = operator(
 sparse_matmul: Op = operator(
     "_sparse_sparse_matmul", lambda x, y: products.mm(x, y), node="SparseSparseMatmulBackward0", tensors=2,
     x=lambda g, x, y: masked_product(g, y, x),
-    y=lambda g, x, y: masked_once(matrix.mm(t(x), g), y))
+    y=lambda g, x, y: masked_product(t(x), t(g), y))
 masked_product: Op = operator("masked_product", products.masked_product, tensors=3,
                               g=lambda h, other: matrix.mm(h, other), other=lambda h, g: matrix.mm(t(h), g))
 hspmm: Op = operator("hspmm", lambda mat1, mat2: coordinates.from_dense(products.mm(mat1, mat2), 1, False),
@@ -211,8 +212,8 @@ square: Op = elementwise("pow", lambda x: _squared(x), node="PowBackward0", doma
 frobenius: Op = operator("norm", reductions.norm, node=1, complex="adjoint", x=lambda g, x, out: x * (g / out))
 narrow_copy: Op = linear("narrow_copy", structure.narrow, x=lambda g, x_shape, dim, start: widened(
     g, x_shape, dim, start))
-widened: Op = linear("narrow_backward", lambda g, shape, dim, start: structure.widened(
-    coordinates.by_coordinates(g, g.ndim), shape, dim, start),
+widened: Op = linear(
+    "narrow_backward", structure.widened,
     g=lambda g, g_shape, dim, start: narrow_copy(g, dim, start, g_shape[dim]))
 
 
@@ -338,6 +339,7 @@ Compressed.kernels.update({
     values: values.kernel, sampled_addmm: sampled_addmm.kernel, t: compressed.t, dense: compressed.to_dense,
     transpose: compressed.transpose, arithmetic.mul: compressed.multiply, arithmetic.add: compressed.add,
     taken_at: taken_at.kernel, by_coordinates: lambda x, sparse_dim: compressed.to_coo(x), select: compressed.select,
+    sum_dim: compressed.sum_kept,
     activations.threshold_backward: compressed.threshold_backward,
     coo_of_compressed: coo_of_compressed.kernel, masked: compressed.masked, masked_once: compressed.masked,
     dense_once: compressed.masked, placed_at: placed_at.kernel,
@@ -347,7 +349,7 @@ for _kernels in (Compressed.kernels, Blocks.kernels):
     _kernels[filled] = filled.kernel
     _kernels[arithmetic.zero] = _kernels[np.zeros_like] = compressed.zeros_like
 Blocks.kernels.update({
-    select: lambda x, dim, index: structure.select(blocks.to_coo(x), dim, index),
+    select: compressed.select,
     transpose: lambda x, dim0, dim1: x if dim0 == dim1 else blocks.t(x),
     values: values.kernel, dense: blocks.to_dense, to_dense: blocks.to_dense,
     to_dense_unmasked: to_dense_unmasked.kernel, t: blocks.t, masked_once: blocks.masked, dense_once: blocks.masked,

@@ -166,7 +166,12 @@ class Coo(SparseLike):
     def with_values(self, values: Array) -> Coo:
         """An array with the same indices and other values."""
         shape = (*self.shape[:self.indices.shape[0]], *values.shape[1:])
-        return Coo(self.indices, values, shape, self.coalesced, self.rounds)
+        return Coo(np.ascontiguousarray(self.indices), values, shape, rounds=self.rounds).marked(self.coalesced)
+
+    def marked(self, coalesced: bool) -> Coo:
+        """The array, which counts as coalesced or not, however few elements it stores."""
+        self.coalesced = coalesced
+        return self
 
     def take(self, other: Coo) -> None:
         """Become what another array is, as a write in place does."""
@@ -180,8 +185,9 @@ class Coo(SparseLike):
         more. An array whose parts do not lie row by row is copied.
         """
         taken = alone and self.indices.flags.c_contiguous and self.values.flags.c_contiguous
-        return Coo(np.ascontiguousarray(self.indices), np.ascontiguousarray(self.values), self.shape,
-                   self.coalesced and not taken, self.rounds)
+        found = Coo(np.ascontiguousarray(self.indices), np.ascontiguousarray(self.values), self.shape,
+                    rounds=self.rounds)
+        return found if taken else found.marked(self.coalesced)
 
     def added(self, other: Any) -> Any:
         """The array itself with a sparse array added, or the dense sum with a dense one."""

@@ -50,7 +50,8 @@ def to_coo(a: Blocks) -> Coo:
     shape = (rows.size, height, width)
     down = np.broadcast_to(rows[:, None, None] * height + np.arange(height)[:, None], shape)
     across = np.broadcast_to(columns[:, None, None] * width + np.arange(width), shape)
-    return Coo(np.stack([down.ravel(), across.ravel()]), a.values.reshape(-1), a.shape)
+    in_order = rows.size < 2 or (a.by_rows and height == 1)
+    return Coo(np.stack([down.ravel(), across.ravel()]), a.values.reshape(-1), a.shape, in_order)
 
 
 def masked(x: Any, pattern: Blocks) -> Blocks:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import Array, Shape
+from ...foundations.dtypes import I64, Array, Shape
 from . import blocks
 from .arrays import Blocks, Compressed, Coo, SparseLike, of_values
 from .coordinates import coalesce, from_dense, to_dense as dense_of
@@ -120,7 +120,8 @@ def select(a: Compressed, dim: int, index: int) -> Any:
     if stack and dim < stack + 2:
         raise RuntimeError("select(): selecting sparse dimensions is not supported for batched sparse compressed "
                            "tensors.")
-    return select_of(to_coo(a), dim, index)
+    found = select_of(to_coo(a), dim, index)
+    return found.marked(True) if isinstance(found, Coo) else found
 
 
 def by_coordinates(kernel: Callable[..., Any], in_rows: bool = False) -> Callable[..., Any]:
@@ -152,6 +153,16 @@ def add(a: Any, b: Any, out: Any = None) -> Any:
             and type(a) is type(b) and np.array_equal(a.compressed, b.compressed) and np.array_equal(a.plain, b.plain)):
         return a.with_values(a.values + b.values)
     return _sum(a, b, out)
+
+
+def sum_kept(a: Compressed, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Compressed:
+    """The sums over dimensions of a matrix with compressed rows, which keep size 1. No dimensions are all of them."""
+    found = to_coo(a)
+    indices = found.indices.copy()
+    indices[[*axes] or [0, 1]] = 0
+    shape = tuple([1 if axis in (axes or (0, 1)) else size for axis, size in enumerate(a.shape)])
+    values = found.values.astype(I64) if dtype is None and a.dtype.kind in "biu" else found.values
+    return from_coo(Coo(indices, values, shape))
 
 
 def threshold_backward(g: Any, result: Compressed) -> Compressed:

@@ -67,6 +67,8 @@ def _product_of_sparse(a: Coo, b: Coo) -> Coo:
             return _product_with_number(a, b)
         raise _clash(a.shape, b.shape, "mul")
     b = with_sparse_dims(b, a.indices.shape[0])
+    if not (a.nnz and b.nnz):
+        return Coo(a.indices[:, :0], (a.values[:0] if a.nnz else b.values[:0]), a.shape)
     if not (a.coalesced and b.coalesced):
         first = not a.coalesced and (b.coalesced or a.nnz < b.nnz)
         kept, other = (a, b) if first else (b, a)
@@ -139,9 +141,7 @@ def sum_of_sparse(a: Coo, b: Coo) -> Coo:
     values = np.zeros((count, *a.values.shape[1:]), np.result_type(a.values, b.values))
     values[to_a] += a.values
     values[to_b] += b.values
-    total = Coo(indices, values, a.shape)
-    total.coalesced = (a.coalesced and b.coalesced) or not count
-    return total
+    return Coo(indices, values, a.shape).marked((a.coalesced and b.coalesced) or not count)
 
 
 def _unmarked(a: Coo) -> Coo:

@@ -12,7 +12,7 @@ from ..networks.adding_rows import add_rows
 from ..networks.rounds import Rounds
 from ..thresholds import SPARSE_BLOCK, SPARSE_ROUNDS
 from .arrays import Coo
-from .coordinates import coalesce, masked_once
+from .coordinates import coalesce, keys, masked_once, to_dense
 from .structure import check_turned, ranges
 
 
@@ -110,8 +110,10 @@ def mm(a: Any, b: Any) -> Any:
     return np.ascontiguousarray(sparse_times_dense(turned, a.T).T)
 
 
-def mv(a: Coo, b: Array) -> Array:
-    """The product of a sparse matrix and a dense vector."""
+def mv(a: Any, b: Any) -> Any:
+    """The product of a matrix and a vector, one of them sparse."""
+    if isinstance(b, Coo):
+        return a @ to_dense(b)
     if a.ndim != 2 or b.ndim != 1:
         raise RuntimeError(f"mv: two tensor dim should be 2 and 1, but got SparseTensor Dim: {a.ndim}Tensor Dim: "
                            f"{b.ndim}")
@@ -161,5 +163,20 @@ def masked_product(g: Any, other: Any, mask: Coo) -> Coo:
     """The product g @ other' at the indices of `mask`, each once: the gradient of a sparse factor."""
     if isinstance(g, Coo) or isinstance(other, Coo):
         turned = Coo(other.indices[::-1], other.values, other.shape[::-1]) if isinstance(other, Coo) else other.T
-        return masked_once(mm(g, turned), mask)
+        product = mm(g, turned)
+        return _among(product, mask) if isinstance(product, Coo) else masked_once(product, mask)
     return pattern_product(coalesce(mask), g, other.T)
+
+
+def _among(product: Coo, mask: Coo) -> Coo:
+    """The elements of a product at the indices of `mask`.
+
+    As in PyTorch, a product without elements stays as it is, and so do the indices of a product beside a mask that is
+    not coalesced.
+    """
+    if not product.nnz:
+        return product
+    if mask.coalesced:
+        return masked_once(product, mask)
+    stored = np.isin(keys(product.indices, product.shape), keys(mask.indices, mask.shape))
+    return product.with_values(np.where(stored, product.values, product.dtype.type(0)))

@@ -191,9 +191,7 @@ def clone(input: TensorBase, *, memory_format: Any = None) -> Any:
 @sparse("detach")
 def detach(input: Any) -> Any:
     array = input._array
-    parts = (array.indices, array.values, array.shape, array.coalesced) if isinstance(array, Coo) else (
-        array.compressed, array.plain, array.values, array.shape, array.by_rows)
-    return sharing(input, counted_with(type(array)(*parts), array))
+    return sharing(input, counted_with(array.with_values(array.values), array))
 
 
 @sparse("detach_")

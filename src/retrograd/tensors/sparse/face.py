@@ -85,7 +85,7 @@ class SparseMethods(OtherArrayMethods):
     def data(self) -> Any:
         """A tensor over the same array without history."""
         this: Any = self
-        return sharing(this, type(self._array)(*parts_of(self._array)))
+        return sharing(this, self._array.with_values(self._array.values))
 
     @data.setter
     def data(self, value: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...foundations.dtypes import legacy
+from ...foundations.dtypes import category, legacy
 from ...foundations.errors import no_kernel, noted
 from ...kernels.sparse.arrays import Compressed, Coo, SparseLike, unsupported
 from ...ops import sparse as ops
@@ -202,6 +202,8 @@ def add_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
 
 def _over_dense(op: Op, x: TensorBase, other: Any, alpha: Any) -> Any:
     _refuse_dense("add", x, other)
+    if category(other._array.dtype) <= category(x._array.dtype):
+        other = to(other, x.dtype)
     return over(op, x, other if alpha == 1 else multiply(other, alpha))
 
 
@@ -209,7 +211,9 @@ def _over_dense(op: Op, x: TensorBase, other: Any, alpha: Any) -> Any:
 def sub_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
     if isinstance(self._array, Compressed) and not is_sparse(other):
         raise RuntimeError(f"unsupported tensor layout: {kind_of(self)}")
-    return add_(self, other, alpha=-alpha) if is_sparse(self) else _over_dense(arithmetic.sub, self, other, alpha)
+    if is_sparse(self):
+        return write(self, sub(self, other, alpha=alpha), _UNLIKE.format("add"))
+    return _over_dense(arithmetic.sub, self, other, alpha)
 
 
 @sparse("mul_", "__imul__", "multiply_")
@@ -254,7 +258,7 @@ def mm(input: TensorBase, mat2: TensorBase) -> Any:
 @sparse("mv")
 def mv(input: TensorBase, vec: TensorBase) -> Any:
     _check_matrices(input, vec)
-    if not is_sparse(input) or is_sparse(vec):
+    if is_sparse(vec) and (is_sparse(input) or isinstance(vec._array, Compressed)):
         raise unsupported("mv", "SparseCPU")
     return record(matrix.mv, input, vec)
 
@@ -278,7 +282,7 @@ def matmul(input: TensorBase, other: TensorBase) -> Any:
     if dims == (2, 1):
         return mv(input, other)
     if dims == (1, 2):
-        return mv(t(other), input)
+        return METHODS["squeeze_"](mm(METHODS["unsqueeze"](input, 0), other), 0)
     if dims == (3, 3):
         return bmm(input, other)
     if dims == (1, 1):

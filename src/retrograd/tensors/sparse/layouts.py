@@ -87,14 +87,14 @@ def to_sparse(self: Any, sparse_dim: Any = None, *, layout: Layout | None = None
         return self if isinstance(array, Coo) else record(ops.coo_of_compressed, self, _layout(self))
     refuse_complex_gradient("_to_sparse", self)
     if sparse_dim is None and dense_dim is None:
-        return record(ops.stored, self)
+        return record(ops.stored, self, array.ndim)
     name, given = ("sparse_dim", sparse_dim) if dense_dim is None else ("dense_dim", dense_dim)
     if not 0 <= given <= array.ndim:
         raise RuntimeError(f"dense_to_sparse: {name} argument must be in [0,{array.ndim}] range, but {given} is given")
     if array.ndim and given == (0 if dense_dim is None else array.ndim):
         wanted = "in >0" if dense_dim is None else "!=self.dim()"
         raise RuntimeError(f"dense_to_sparse: {name} argument must be {wanted} when self.dim()>0")
-    return record(ops.to_sparse, self, given if dense_dim is None else array.ndim - given)
+    return record(ops.to_sparse, self, given) if dense_dim is None else record(ops.stored, self, array.ndim - given)
 
 
 @sparse("to_sparse_coo")

@@ -8,14 +8,14 @@ import numpy as np
 
 from ...foundations.dtypes import FLOATING, category, dtype as torch_dtype, legacy
 from ...foundations.errors import noted
-from ...kernels.sparse.arrays import Coo
+from ...kernels.sparse.arrays import Compressed
 from ...ops import sparse as ops
 from ...ops.framework import Op
 from ...ops.reductions import sum_all, sum_dim
 from ..arguments.options import refuse_complex_gradient
 from ..recording.public import METHODS
 from ..state.base import TensorBase, plain
-from .conversion import coo_of, to
+from .conversion import coo_of, kind_of, to
 from .dimensions import axes_of, distinct_axes
 from .recording import TABLE, record, sparse
 
@@ -25,7 +25,10 @@ def sum_(input: TensorBase, dim: Any = None, keepdim: bool = False, *, dtype: to
     input = input if dtype is None else to(input, dtype)
     if dim is None:
         return record(sum_all, input, None if dtype is None else input._array.dtype)
-    if not isinstance(input._array, Coo):
+    if isinstance(input._array, Compressed) and kind_of(input) != "SparseCsr":
+        raise RuntimeError("Currently the only compressed sparse format supported for sum.dim_IntList is CSR, but got "
+                           f"layout {kind_of(input)}")
+    if isinstance(input._array, Compressed) and not keepdim:
         raise noted(
             RuntimeError("reduction operations on CSR tensors with keepdim=False is unsupported"),
             instead="call it on x.to_sparse_coo()")
