@@ -72,10 +72,10 @@ class Pass:
         held = buffers.pop(edge, None)
         if held is None or self.recorder is not None:
             buffers[edge] = cotangent if held is None else held + cotangent
-        elif isinstance(held, OtherArray):              # PyTorch puts the elements of a later sparse gradient in front
-            buffers[edge] = local.thread.run(np.add, cotangent, held)
         elif own and held.dtype == cotangent.dtype:
             buffers[edge] = local.thread.run(np.add if held.size < PARTS else add_large, held, cotangent, out=held)
+        elif isinstance(held, OtherArray):              # PyTorch puts the elements of a later sparse gradient in front
+            buffers[edge] = local.thread.run(np.add, cotangent, held)
         else:
             buffers[edge] = total = local.thread.run(np.add, held, cotangent)
             if type(total) is np.ndarray:

@@ -257,7 +257,7 @@ def _recompressed(g: Value, sparse_dim: int, dense_dim: int, by_rows: bool, bloc
 def _masked(x: Any, mask: Any) -> Any:
     """The elements of a dense or sparse array at the places of a sparse array."""
     if isinstance(mask, Coo):
-        return coordinates.masked(coordinates.to_dense(x) if isinstance(x, Compressed) else x, mask)
+        return coordinates.masked(compressed.to_dense(x) if isinstance(x, Compressed) else x, mask)
     return blocks.masked(x, mask) if isinstance(mask, Blocks) else compressed.masked(x, mask)
 
 

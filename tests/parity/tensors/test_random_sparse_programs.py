@@ -10,7 +10,6 @@ import torch
 import retrograd
 from programs.random_sparse_programs import program, seen
 
-
 # Where PyTorch multiplies an empty product by numbers of another dtype, and where a gradient is known to be coalesced
 # because of who holds its indices.
 BESIDE = {303, 831}

@@ -115,7 +115,7 @@ def select(a: Compressed, dim: int, index: int) -> Any:
     """The part at one index of a dimension: a matrix of a stack, or a row or column by coordinates."""
     stack = a.compressed.ndim - 1
     if dim < stack:
-        at = (*(slice(None),) * dim, index)
+        at: Any = (*(slice(None),) * dim, index)
         return Compressed(a.compressed[at], a.plain[at], a.values[at], a.shape[:dim] + a.shape[dim + 1:], a.by_rows)
     if stack and dim < stack + 2:
         raise RuntimeError("select(): selecting sparse dimensions is not supported for batched sparse compressed "

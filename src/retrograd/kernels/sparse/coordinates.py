@@ -120,7 +120,7 @@ def masked(x: Any, mask: Coo) -> Coo:
     return Coo(mask.indices, values, mask.shape, mask.coalesced)
 
 
-def masked_once(x: Array, mask: Coo) -> Coo:
+def masked_once(x: Any, mask: Coo) -> Coo:
     """The elements of a dense or sparse array at the indices of `mask`, each once and in order."""
     return masked(x, coalesce(mask))
 

@@ -76,7 +76,8 @@ def _part_of(x: Any, name: str) -> Coo:
 
 @sparse("_indices")
 def raw_indices(self: TensorBase) -> Any:
-    return plain(counted_with(_part_of(self, "_indices").indices, self._array))
+    array = _part_of(self, "_indices")
+    return plain(counted_with(array.indices, array))
 
 
 @sparse("_values")

@@ -50,8 +50,7 @@ TABLE.update({name: TABLE[other] for name, other in _ALIASES.items()})
 
 
 @sparse("nan_to_num")
-def nan_to_num(input: TensorBase, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
-               ) -> Any:
+def nan_to_num(input: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Any:
     """See `torch.nan_to_num`."""
     if not isinstance(input._array, Coo):
         raise unsupported("nan_to_num.out", input._array.backend)
@@ -59,7 +58,7 @@ def nan_to_num(input: TensorBase, nan: float | None = None, posinf: float | None
 
 
 @sparse("angle")
-def angle(input: TensorBase) -> Any:
+def angle(input: Any) -> Any:
     """See `torch.angle`. The angles of elements that are not stored are 0."""
     if not isinstance(input._array, Compressed):
         raise unsupported("angle", "SparseCPU")
@@ -67,7 +66,7 @@ def angle(input: TensorBase) -> Any:
 
 
 @sparse("pow", "__pow__", "_power_of")
-def power(input: TensorBase, exponent: Any) -> Any:
+def power(input: Any, exponent: Any) -> Any:
     if not isinstance(exponent, (int, float)) or isinstance(exponent, bool):
         raise unsupported("pow.Tensor_Tensor", "SparseCPU")
     if exponent == 2:
@@ -256,7 +255,7 @@ def mm(input: TensorBase, mat2: TensorBase) -> Any:
 
 
 @sparse("mv")
-def mv(input: TensorBase, vec: TensorBase) -> Any:
+def mv(input: Any, vec: Any) -> Any:
     _check_matrices(input, vec)
     if is_sparse(vec) and (is_sparse(input) or isinstance(vec._array, Compressed)):
         raise unsupported("mv", "SparseCPU")

@@ -191,7 +191,7 @@ _TO: dict[Any, Callable[..., Any]] = {sparse_csr: to_sparse_csr, sparse_csc: to_
 
 
 @sparse("sparse_mask")
-def sparse_mask(self: TensorBase, mask: TensorBase) -> Any:
+def sparse_mask(self: Any, mask: Any) -> Any:
     if not is_sparse(mask):
         raise unsupported("sparse_mask", "CPU")
     if self._array.shape != mask._array.shape:
