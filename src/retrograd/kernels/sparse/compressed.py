@@ -206,4 +206,4 @@ def compressed_pattern(kind: type[Compressed], outer: Array, inner: Array, value
 
 def pattern_values(pattern: Compressed, product: Callable[..., Coo], *matrices: Array) -> Compressed:
     """A matrix with the indices of `pattern` and the elements of a product there."""
-    return pattern.with_values(product(to_coo(pattern), *matrices).values)
+    return pattern.with_values(product(to_coo(pattern), *matrices).values.reshape(pattern.values.shape))

@@ -154,9 +154,10 @@ def addmm(x: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1) -> Any:
 
 
 def pattern_product(pattern: Coo, left: Array, right: Array) -> Coo:
-    """The product of two dense matrices at the indices of a sparse matrix."""
-    rows, columns = pattern.indices
-    return pattern.with_values(np.einsum("ij,ij->i", left[rows], right.T[columns]))
+    """The product of two dense matrices at the indices of a sparse matrix; or of stacks of them."""
+    *stack, rows, columns = pattern.indices
+    factors = left[(*stack, rows)], right.swapaxes(-1, -2)[(*stack, columns)]
+    return pattern.with_values(np.einsum("ij,ij->i", *factors))
 
 
 def masked_product(g: Any, other: Any, mask: Coo) -> Coo:

@@ -98,10 +98,12 @@ def _over(pools: Array, count: int, values: Array) -> Array:
 
 def softmax(a: Coo, dim: int, logarithm: bool = False) -> Coo:
     """The softmax of the stored elements along a dimension, or its logarithm."""
-    a, sparse_dim, dim = coalesce(a), a.indices.shape[0], dim % a.ndim
+    a, sparse_dim, dim = coalesce(a), a.indices.shape[0], dim % max(a.ndim, 1)
     if not a.size:
         return zeros_like(a)
     require(a.dtype.name in ("float32", "float64"), "log_softmax" if logarithm else "softmax", a.dtype)
+    if not a.ndim:
+        raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
     if dim >= sparse_dim:
         along = dim - sparse_dim + 1
         shifted = a.values - a.values.max(axis=along, keepdims=True)

@@ -140,7 +140,11 @@ def concatenate(arrays: Sequence[Coo], axis: int = 0) -> Coo:
     for i, a in enumerate(arrays):
         if a.ndim != first.ndim or any(m != n for at, (m, n) in enumerate(zip(a.shape, first.shape)) if at != dim):
             raise RuntimeError("All tensors must have the same shape: " + f"{list(first.shape)} (except in the "
-                               f"concatenating dimension), but found shape: {list(a.shape)} at position {i}")
+                               f"concatenating dimension), but found shape: {list(a.shape)} at position {i}.")
+        if a.indices.shape[0] != sparse_dim:
+            raise RuntimeError("All tensors must have the same sparse_dim and dense_dim: "
+                               f"{sparse_dim}, {first.ndim - sparse_dim}, but tensor at position {i} has "
+                               f"{a.indices.shape[0]}, {a.ndim - a.indices.shape[0]}.")
     shape = (*first.shape[:dim], sum(a.shape[dim] for a in arrays), *first.shape[dim + 1:])
     if dim >= sparse_dim:
         return _side_by_side(arrays, dim - sparse_dim, shape)

@@ -73,10 +73,13 @@ def sparse_coo_tensor(indices: Any = None, values: Any = None, size: Shape | Non
         if indices is None and size is None:
             raise TypeError("sparse_coo_tensor() received an invalid combination of arguments - got (), but expected "
                             "one of:\n * (object indices, object values, tuple of ints size)\n * (tuple of ints size)")
-        return _finished(empty(tuple(indices if size is None else size), dtype), device, requires_grad)
+        given = indices if size is None else size
+        return _finished(empty((given,) if isinstance(given, int) else tuple(given), dtype), device, requires_grad)
     values, indices = _data(values, dtype), _numbers(indices)
     indices = indices.reshape(1, -1) if indices.ndim == 1 and size is None else indices
     stored = values._array
+    if not indices.ndim:
+        raise RuntimeError("indices must be sparse_dim x nnz, but got: []")
     if indices.ndim == 1:
         indices = indices[:, None] if stored.ndim == 0 else indices.reshape(indices.size, -1)
     if not stored.ndim:

@@ -130,7 +130,13 @@ def unbind(input: Any, dim: int = 0) -> Any:
 
 @sparse("narrow_copy")
 def narrow_copy(input: TensorBase, dim: int, start: int, length: int) -> Any:
-    axis, = axes_of(dim, input._array.ndim)
+    shape = input._array.shape
+    if not shape:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    axis, = axes_of(dim, len(shape))
+    if start < 0 or length < 0 or start + length > shape[axis]:
+        raise RuntimeError("Invalid range to narrow. range(start, start+length) must be a subset of range(0, "
+                           f"{shape[axis]}).")
     return record(ops.narrow_copy, input, axis, start, length)
 
 

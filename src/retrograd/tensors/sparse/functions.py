@@ -7,22 +7,20 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...foundations.dtypes import category, legacy
-from ...foundations.errors import no_kernel, noted
-from ...kernels.sparse.arrays import Compressed, Coo, SparseLike, unsupported
+from ...foundations.dtypes import category
+from ...foundations.errors import noted
+from ...kernels.sparse.arrays import Compressed, Coo, unsupported
 from ...ops import sparse as ops
 from ...ops.elementwise import arithmetic, comparison, elementary
 from ...ops.framework import Op
-from ...ops.linalg import matrix
 from ...ops.networks import activations
 from ..arguments.dims import not_a_tensor
 from ..face.conversion import result_type
-from ..functions.linalg.matrix import mm as dense_mm
 from ..recording.inplace import over
 from ..recording.public import METHODS
-from ..state.base import TensorBase, plain
+from ..state.base import TensorBase
 from .conversion import kind_of, to
-from .dimensions import t, transpose
+from .dimensions import transpose
 from .recording import TABLE, before_write, is_sparse, record, sparse, write
 
 # Functions that map 0 to 0
@@ -93,6 +91,10 @@ def real(input: TensorBase) -> Any:
 
 @sparse("adjoint")
 def adjoint(input: TensorBase) -> Any:
+    if input._array.ndim == 1:
+        raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    if not input._array.ndim:
+        return conj(input)
     return conj(transpose(input, -2, -1))
 
 
@@ -237,141 +239,3 @@ def div_(self: Any, other: Any, *, rounding_mode: Any = None) -> Any:
     if quotient is NotImplemented:
         raise not_a_tensor("div_", other, "other", 1)
     return write(self, quotient, over=True)
-
-
-# Products of matrices
-
-def _check_matrices(a: TensorBase, b: TensorBase) -> None:
-    if a._array.dtype != b._array.dtype:
-        raise noted(
-            RuntimeError(f"expected scalar type {legacy(a._array)} but found {legacy(b._array)}"),
-            because="matrix products do not promote: convert one with .to(dtype)")
-
-
-@sparse("mm", "spmm", "dsmm", "hsmm")
-def mm(input: TensorBase, mat2: TensorBase) -> Any:
-    _check_matrices(input, mat2)
-    return record(matrix.mm, input, mat2)
-
-
-@sparse("mv")
-def mv(input: Any, vec: Any) -> Any:
-    _check_matrices(input, vec)
-    if is_sparse(vec) and (is_sparse(input) or isinstance(vec._array, Compressed)):
-        raise unsupported("mv", "SparseCPU")
-    return record(matrix.mv, input, vec)
-
-
-@sparse("bmm")
-def bmm(input: Any, mat2: Any) -> Any:
-    _check_matrices(input, mat2)
-    return record(matrix.bmm, input, mat2)
-
-
-@sparse("__rmatmul__")
-def rmatmul(input: Any, other: Any) -> Any:
-    return matmul(other, input) if isinstance(other, TensorBase) else NotImplemented
-
-
-@sparse("matmul", "__matmul__")
-def matmul(input: TensorBase, other: TensorBase) -> Any:
-    dims = input._array.ndim, other._array.ndim
-    if dims == (2, 2):
-        return mm(input, other)
-    if dims == (2, 1):
-        return mv(input, other)
-    if dims == (1, 2):
-        return METHODS["squeeze_"](mm(METHODS["unsqueeze"](input, 0), other), 0)
-    if dims == (3, 3):
-        return bmm(input, other)
-    if dims == (1, 1):
-        raise unsupported("dot", "SparseCPU")
-    raise noted(
-        RuntimeError("expand is unsupported for Sparse tensors"),
-        because="multiply the matrices of a stack one by one")
-
-
-@sparse("linear")
-def linear(input: Any, weight: Any, bias: Any = None) -> Any:
-    return matmul(input, t(weight)) if bias is None else addmm(bias, input, t(weight))
-
-
-@sparse("addmm")
-def addmm(input: TensorBase, mat1: TensorBase, mat2: TensorBase, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    _check_matrices(mat1, mat2)
-    return record(matrix.addmm, input, mat1, mat2, beta, alpha)
-
-
-@sparse("addmm_")
-def addmm_(self: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """See `torch.Tensor.addmm_`."""
-    if is_sparse(self):
-        raise unsupported("addmm_", self._array.backend)
-    _check_matrices(mat1, mat2)
-    return over(matrix.addmm, self, mat1, mat2, beta, alpha, into=_write_sum)
-
-
-def _write_sum(x: Any, *others: Any) -> None:
-    x[...] = SparseLike.__op__(matrix.addmm, (x, *others))
-
-
-@sparse("_sparse_mm")
-def sparse_mm(mat1: Any, mat2: Any, reduce: Any = None) -> Any:
-    """`torch.sparse.mm`."""
-    if reduce is not None:
-        raise noted(
-            NotImplementedError("torch.sparse.mm(): reduce is not implemented"), instead="torch.scatter_reduce")
-    _check_matrices(mat1, mat2)
-    if isinstance(mat1._array, Coo) and isinstance(mat2._array, Coo):
-        return record(ops.sparse_matmul, mat1, mat2)
-    if is_sparse(mat1):
-        zeros = plain(np.zeros((mat1._array.shape[0], mat2._array.shape[1]), mat1._array.dtype))
-        return record(ops.sparse_addmm, zeros, mat1, mat2, 0, 1)
-    if is_sparse(mat2):
-        turned = sparse_mm(TABLE["transpose"](mat2, -2, -1), METHODS["transpose"](mat1, -2, -1))
-        return METHODS["transpose"](turned, -2, -1)
-    return dense_mm(mat1, mat2)
-
-
-@sparse("_sparse_addmm")
-def sparse_addmm(input: TensorBase, mat1: TensorBase, mat2: TensorBase, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """`torch.sparse.addmm`."""
-    if not any(map(is_sparse, (input, mat1, mat2))):
-        return METHODS["addmm"](input, mat1, mat2, beta=beta, alpha=alpha)
-    _check_matrices(mat1, mat2)
-    return record(ops.sparse_addmm, input, mat1, mat2, beta, alpha)
-
-
-@sparse("_sampled_addmm")
-def sampled_addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1.0, alpha: Any = 1.0) -> Any:
-    """`torch.sparse.sampled_addmm`."""
-    if not isinstance(input._array, Compressed):
-        raise no_kernel("aten::sparse_sampled_addmm", "SparseCPU" if is_sparse(input) else "CPU",
-                        instead="call .to_sparse_csr() first")
-    return record(ops.sampled_addmm, input, mat1, mat2, beta, alpha)
-
-
-@sparse("hspmm")
-def hspmm(mat1: TensorBase, mat2: TensorBase, *, out: Any = None) -> Any:
-    result = record(ops.hspmm, mat1, mat2)
-    return result if out is None else write(out, result)
-
-
-@sparse("smm")
-def smm(input: Any, mat2: Any) -> Any:
-    if isinstance(input._array, Compressed):
-        raise RuntimeError("torch.empty: Only batched sparse compressed (non-block) tensors are supported, but got "
-                           "size [0]")
-    if not is_sparse(input):
-        raise RuntimeError("tensor.sspaddmm(...) can only be called on sparse tensors")
-    for place, x in ((2, input), (3, mat2)):
-        if x._array.ndim != 2:
-            raise RuntimeError(f"sspaddmm: Argument #{place}: matrices expected, got {x._array.ndim}D tensor")
-    zeros = TABLE["sparse_coo_tensor"]((input._array.shape[0], mat2._array.shape[1]), dtype=input.dtype)
-    return record(ops.sspaddmm, zeros, input, mat2, 0, 1)
-
-
-@sparse("sspaddmm", "saddmm")
-def sspaddmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Any:
-    result = record(ops.sspaddmm, input, mat1, mat2, beta, alpha)
-    return result if out is None else write(out, result)

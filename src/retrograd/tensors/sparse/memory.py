@@ -110,7 +110,7 @@ def expand(self: Any, *sizes: Any) -> NoReturn:
 @sparse("reshape", "flatten", "outer", "einsum", "ravel")
 def reshape(self: Any, *sizes: Any, **options: Any) -> NoReturn:
     said = "reshape is not implemented for sparse tensors"
-    if not isinstance(self._array, Coo):
+    if isinstance(getattr(self, "_array", None), Compressed):
         said = "Sparse CSR tensors do not have is_contiguous"
     raise noted(RuntimeError(said), instead="call it on x.to_dense()")
 

@@ -11,6 +11,7 @@ from . import (
     layouts as layouts,
     likes as likes,
     memory as memory,
+    products as products,
     reductions as reductions,
 )
 from .face import begin
