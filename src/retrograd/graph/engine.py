@@ -18,6 +18,7 @@ import numpy as np
 from ..foundations.dtypes import F32, F64, NARROW
 from ..foundations.modes import local
 from ..kernels.elementwise.parts import add as add_large
+from ..kernels.kinds import OtherArray
 from ..kernels.narrow import narrow_among, rounded, wide
 from ..kernels.thresholds import PARTS
 from . import faults
@@ -73,6 +74,8 @@ class Pass:
             buffers[edge] = cotangent if held is None else held + cotangent
         elif own and held.dtype == cotangent.dtype:
             buffers[edge] = local.thread.run(np.add if held.size < PARTS else add_large, held, cotangent, out=held)
+        elif isinstance(held, OtherArray):              # PyTorch puts the elements of a later sparse gradient in front
+            buffers[edge] = local.thread.run(np.add, cotangent, held)
         else:
             buffers[edge] = total = local.thread.run(np.add, held, cotangent)
             if type(total) is np.ndarray:

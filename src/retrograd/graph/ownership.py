@@ -74,10 +74,12 @@ HELD_ONCE, _BASE_HELD_ONCE = _measured()
 
 def hold(container: Any, key: Any) -> int:
     """Who holds the array `container[key]` besides the container: `SHARED`, `LENT` or `ALONE`."""
-    if type(container[key]) is not np.ndarray:           # a number, which a rule made from 0-d arrays, can be kept
-        return LENT if isinstance(container[key], np.generic) else SHARED
+    if isinstance(container[key], np.generic):           # a number, which a rule made from 0-d arrays, can be kept
+        return LENT
     if count(container, key) != HELD_ONCE:
         return SHARED
+    if type(container[key]) is not np.ndarray:           # such as a sparse array
+        return LENT
     return ALONE if _memory_alone(container, key) else LENT
 
 

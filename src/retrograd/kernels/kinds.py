@@ -66,8 +66,8 @@ class OtherArray:
         """An array of the same structure with other values."""
         raise NotImplementedError
 
-    def kept(self) -> Any:
-        """The array to keep as a gradient, when it is the first that reaches a leaf."""
+    def kept(self, alone: bool) -> Any:
+        """The array to keep as a gradient, when it is the first that reaches a leaf. `alone`: nothing else holds it."""
         raise NotImplementedError
 
     def added(self, other: Any) -> Any:

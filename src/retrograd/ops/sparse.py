@@ -20,6 +20,7 @@ from ..kernels.sparse import (
     blocks,
     compressed,
     coordinates,
+    diagonals,
     elementwise as kernels,
     gradients,
     products,
@@ -29,7 +30,7 @@ from ..kernels.sparse import (
 from ..kernels.sparse.arrays import Blocks, Compressed, Coo, unsupported
 from ..kernels.sparse.compressed import compressed_pattern
 from ..kernels.sparse.coordinates import pattern
-from .basic import cast, clone, copy
+from .basic import cast, clone, copy, real
 from .elementwise import arithmetic, comparison, elementary
 from .framework import Op, elementwise, linear, not_differentiable, operator
 from .indexing.indexing import gather as gather_op, index_select, index_select_backward, select
@@ -73,22 +74,32 @@ unsized_blocks: Op = operator(
 to_sparse_bsr: Op = linear("to_sparse_bsr", lambda x, block: blocks.from_matrix(x, block, True), x=lambda g: dense(g))
 to_sparse_bsc: Op = linear("to_sparse_bsc", lambda x, block: blocks.from_matrix(x, block, False), x=lambda g: dense(g))
 values: Op = linear("values", lambda x: x.values, x=lambda g, x: placed_at(g, x))
-to_dense: Op = linear("to_dense", coordinates.to_dense, x=lambda g, x: masked_once(g, x))
-to_dense_unmasked: Op = linear("to_dense", coordinates.to_dense, x=lambda g: by_coordinates(g))
+to_dense: Op = linear("to_dense", coordinates.to_dense, x=lambda g, x: dense_once(g, x))
+to_dense_unmasked: Op = linear("to_dense", lambda x, layout: compressed.to_dense(x),
+                               x=lambda g, layout: _in_layout(g, *layout))
 # The second of the two is for a given number of sparse dimensions.
-stored: Op = linear("to_sparse", lambda x: coordinates.from_dense(x, x.ndim), x=lambda g: dense(g), node=1)
+stored: Op = linear("to_sparse", lambda x, sparse_dim: coordinates.from_dense(x, sparse_dim), x=lambda g: dense(g),
+                    node=1)
 to_sparse: Op = linear("to_sparse", coordinates.from_dense, x=lambda g: dense(g))
 dense: Op = operator("to_dense", lambda x: x, layout="kept", x=lambda g: g)
-to_sparse_csr: Op = linear("to_sparse_csr", compressed.from_matrix, x=lambda g: dense(g))
-to_sparse_csc: Op = linear("to_sparse_csc", lambda x: compressed.from_matrix(x, False), x=lambda g: dense(g))
-csr_of_coo: Op = linear("to_sparse_csr", compressed.from_coo, x=lambda g: by_coordinates(g))
-csc_of_coo: Op = linear("to_sparse_csc", lambda x: compressed.from_coo(x, False), x=lambda g: by_coordinates(g))
-coo_of_compressed: Op = linear("to_sparse", compressed.to_coo, x=lambda g: g, node=1)
-by_coordinates: Op = linear("to_sparse", coordinates.by_coordinates, x=lambda g: dense(g))
-masked: Op = operator("sparse_mask", coordinates.masked, tensors=2, x=lambda g, mask: dense(masked_once(g, mask)))
+to_sparse_csr: Op = linear("to_sparse_csr", lambda x, dense_dim: compressed.from_matrix(x, True, dense_dim),
+                           x=lambda g: dense(g))
+to_sparse_csc: Op = linear("to_sparse_csc", lambda x, dense_dim: compressed.from_matrix(x, False, dense_dim),
+                           x=lambda g: dense(g))
+csr_of_coo: Op = linear("to_sparse_csr", compressed.from_coo, x=lambda g: by_coordinates(g, 2))
+csc_of_coo: Op = linear("to_sparse_csc", lambda x: compressed.from_coo(x, False), x=lambda g: by_coordinates(g, 2))
+coo_of_compressed: Op = linear("to_sparse", lambda x, layout: compressed.to_coo(x),
+                               x=lambda g, layout: _recompressed(g, *layout), node=1)
+by_coordinates: Op = linear("to_sparse", coordinates.by_coordinates, x=lambda g, sparse_dim: dense(g))
+masked: Op = operator("sparse_mask", lambda x, mask: _masked(x, mask), tensors=2,
+                      x=lambda g, mask: dense(masked_sparse(g, mask)))
 # At each index of the mask once, even if the mask has an index twice.
 masked_once: Op = operator("sparse_mask", coordinates.masked_once, tensors=2, x=lambda g, mask: masked_once(g, mask))
-masked_sparse: Op = operator("sparse_mask", coordinates.masked, tensors=2, x=lambda g, mask: masked_sparse(g, mask))
+# The same for a dense array, whose gradient is dense.
+dense_once: Op = operator("sparse_mask", coordinates.masked_once, tensors=2,
+                          x=lambda g, mask: dense(masked_once(g, mask)))
+masked_sparse: Op = operator("sparse_mask", coordinates.masked, tensors=2,
+                             x=lambda g, mask: coalesce(masked_sparse(g, mask)))
 coalesce: Op = linear("coalesce", coordinates.coalesce, x=lambda g: g)
 
 # Products
@@ -100,7 +111,7 @@ sparse_addmm: Op = operator(
 sparse_matmul: Op = operator(
     "_sparse_sparse_matmul", lambda x, y: products.mm(x, y), node="SparseSparseMatmulBackward0", tensors=2,
     x=lambda g, x, y: masked_product(g, y, x),
-    y=lambda g, x, y: masked_once(matrix.mm(t(x), g), y))
+    y=lambda g, x, y: masked_product(t(x), t(g), y))
 masked_product: Op = operator("masked_product", products.masked_product, tensors=3,
                               g=lambda h, other: matrix.mm(h, other), other=lambda h, g: matrix.mm(t(h), g))
 hspmm: Op = operator("hspmm", lambda mat1, mat2: coordinates.from_dense(products.mm(mat1, mat2), 1, False),
@@ -112,8 +123,8 @@ sspaddmm: Op = operator(
 sampled_addmm: Op = operator(
     "sparse_sampled_addmm", lambda x, mat1, mat2, beta, alpha: _sampled(x, mat1, mat2, beta, alpha), tensors=3,
     x=lambda g, beta: g * beta,
-    mat1=lambda g, mat2, alpha: _scaled(matrix.mm(g, t(mat2)), alpha),
-    mat2=lambda g, mat1, alpha: _scaled(matrix.mm(t(mat1), g), alpha))
+    mat1=lambda g, x, mat2, alpha: _scaled(matrix.mm(masked(g, x), t(mat2)), alpha),
+    mat2=lambda g, x, mat1, alpha: _scaled(matrix.mm(t(mat1), masked(g, x)), alpha))
 
 
 def _scaled(g: Value, factor: complex) -> Any:
@@ -183,27 +194,35 @@ stored_exp: Op = elementwise("exp", kernels.stored_exp, domain="as given", x=lam
 
 
 def _by_softmax(g: Coo | Compressed, out: Coo | Compressed, dim: int) -> Any:
-    return out * g - out * pooled(out * g, dim)
+    scaled = out * g
+    return placed_at(values(scaled) - values(out) * values(pooled(scaled, dim)), out)
 
 
 def _by_logarithm(g: Coo | Compressed, out: Coo | Compressed, dim: int) -> Any:
-    return g - stored_exp(out) * pooled(g, dim)
+    return placed_at(values(g) - values(stored_exp(out)) * values(pooled(g, dim)), out)
 
 
+filled: Op = operator("fill", lambda x, value: x.with_values(np.full_like(x.values, value)), node=2,
+                      x=lambda g: np.zeros_like(g))
+spdiags: Op = operator("_spdiags", diagonals.matrix, tensors=1, x=not_differentiable("_spdiags"), node="NotImplemented")
+# Of an array by coordinates, whose gradient is coalesced.
+_squared = kernels.on_values(arithmetic.square.kernel, coalesced=True)
+square: Op = elementwise("pow", lambda x: _squared(x), node="PowBackward0", domain=arithmetic.square.domain,
+                         x=lambda g, x: g * (coalesce(x) * 2))
 frobenius: Op = operator("norm", reductions.norm, node=1, complex="adjoint", x=lambda g, x, out: x * (g / out))
 narrow_copy: Op = linear("narrow_copy", structure.narrow, x=lambda g, x_shape, dim, start: widened(
     g, x_shape, dim, start))
-widened: Op = linear("narrow_backward", lambda g, shape, dim, start: structure.widened(
-    coordinates.by_coordinates(g), shape, dim, start),
+widened: Op = linear(
+    "narrow_backward", structure.widened,
     g=lambda g, g_shape, dim, start: narrow_copy(g, dim, start, g_shape[dim]))
 
 
 # The sparse kernels of the operators above and of the operators that dense arrays have, too
 
 OWN = (taken_at, placed_at, values, unsized_compressed, unsized_blocks, to_dense, to_dense_unmasked, masked,
-       masked_once, masked_sparse, coalesce, sparse_addmm, sparse_matmul, masked_product, hspmm, sspaddmm,
+       masked_once, dense_once, masked_sparse, coalesce, sparse_addmm, sparse_matmul, masked_product, hspmm, sspaddmm,
        sampled_addmm, sparse_sum, sum_backward, softmax, log_softmax, pooled, stored_exp, frobenius, narrow_copy,
-       widened, csr_of_coo, csc_of_coo, coo_tensor, rows_gradient, by_coordinates, elements_gradient, stored,
+       widened, square, csr_of_coo, csc_of_coo, coo_tensor, rows_gradient, by_coordinates, elements_gradient, stored,
        to_sparse, to_sparse_csr, to_sparse_csc, compressed_tensor, block_tensor, to_sparse_bsr,
        to_sparse_bsc)
 
@@ -217,6 +236,29 @@ def _taken_at(x: Any, pattern: Any) -> Any:
     if isinstance(pattern, Blocks):
         return blocks.masked(coordinates.to_dense(x) if isinstance(x, Coo) else x, pattern).values
     return compressed.values_at(x, pattern)
+
+
+def _in_layout(g: Value, sparse_dim: int, dense_dim: int, by_rows: bool | None, block: tuple[int, int] | None) -> Any:
+    """A dense gradient by coordinates, if `by_rows` is None, or with compressed rows or columns, perhaps of blocks."""
+    if by_rows is None:
+        return by_coordinates(g, sparse_dim)
+    if block is not None:
+        return (to_sparse_bsr if by_rows else to_sparse_bsc)(g, block)
+    return (to_sparse_csr if by_rows else to_sparse_csc)(g, dense_dim)
+
+
+def _recompressed(g: Value, sparse_dim: int, dense_dim: int, by_rows: bool, block: tuple[int, int] | None) -> Any:
+    """A gradient by coordinates, or a dense one, in the layout of the compressed array that it belongs to."""
+    if block is not None:
+        return _in_layout(dense(g), sparse_dim, dense_dim, by_rows, block)
+    return (csr_of_coo if by_rows else csc_of_coo)(by_coordinates(g, sparse_dim))
+
+
+def _masked(x: Any, mask: Any) -> Any:
+    """The elements of a dense or sparse array at the places of a sparse array."""
+    if isinstance(mask, Coo):
+        return coordinates.masked(compressed.to_dense(x) if isinstance(x, Compressed) else x, mask)
+    return blocks.masked(x, mask) if isinstance(mask, Blocks) else compressed.masked(x, mask)
 
 
 def _cast(x: Coo, dtype: np.dtype[Any]) -> Any:
@@ -259,10 +301,11 @@ _ZERO_PRESERVING: dict[Op, Callable[..., Any]] = {
         elementary.sgn, elementary.sign, elementary.floor, elementary.ceil, elementary.trunc, elementary.round,
         elementary.frac, elementary.erf, elementary.erfinv, elementary.deg2rad, elementary.rad2deg,
         arithmetic.square, comparison.isnan, comparison.isinf, comparison.isposinf, comparison.isneginf,
-        comparison.signbit, activations.relu)},
+        comparison.signbit, activations.relu, elementary.nan_to_num)},
     arithmetic.power: _power,
 }
 _BOTH: dict[Any, Callable[..., Any]] = {cast: _cast, clone: _cloned, copy: _cloned,
+                                         real: lambda x: x.with_values(np.array(x.values.real)),
                                          arithmetic.copy: lambda x, y: _cloned(y)}
 Coo.kernels.update(_BOTH)
 Compressed.kernels.update(_BOTH)
@@ -291,21 +334,28 @@ Coo.kernels.update({
 })
 for _op, _kernel in [*_BY_COORDINATES.items(), *[(op, op.kernel) for op in (
         to_dense, to_dense_unmasked, sparse_addmm, sparse_matmul, masked_product, sparse_sum)]]:
-    Compressed.kernels[_op] = compressed.by_coordinates(_kernel)
+    Compressed.kernels[_op] = compressed.by_coordinates(_kernel, _op is matrix.mm)
 Compressed.kernels.update({
     values: values.kernel, sampled_addmm: sampled_addmm.kernel, t: compressed.t, dense: compressed.to_dense,
-    transpose: lambda x, dim0, dim1: compressed.t(x), by_coordinates: compressed.to_coo, taken_at: taken_at.kernel,
-    coo_of_compressed: compressed.to_coo, masked: compressed.masked, masked_once: compressed.masked,
-    placed_at: placed_at.kernel,
+    transpose: compressed.transpose, arithmetic.mul: compressed.multiply, arithmetic.add: compressed.add,
+    taken_at: taken_at.kernel, by_coordinates: lambda x, sparse_dim: compressed.to_coo(x), select: compressed.select,
+    sum_dim: compressed.sum_kept,
+    activations.threshold_backward: compressed.threshold_backward,
+    coo_of_compressed: coo_of_compressed.kernel, masked: compressed.masked, masked_once: compressed.masked,
+    dense_once: compressed.masked, placed_at: placed_at.kernel,
 })
 for _kernels in (Compressed.kernels, Blocks.kernels):
+    _kernels[elementary.angle] = compressed.on_values(elementary.angle.kernel)
+    _kernels[filled] = filled.kernel
     _kernels[arithmetic.zero] = _kernels[np.zeros_like] = compressed.zeros_like
 Blocks.kernels.update({
+    select: compressed.select,
+    transpose: lambda x, dim0, dim1: x if dim0 == dim1 else blocks.t(x),
     values: values.kernel, dense: blocks.to_dense, to_dense: blocks.to_dense,
-    to_dense_unmasked: blocks.to_dense, t: blocks.t, transpose: blocks.t, masked_once: blocks.masked,
-    masked: blocks.masked, placed_at: placed_at.kernel, coo_of_compressed: blocks.to_coo, matrix.mm: blocks.mm,
-    matrix.mv: blocks.mm, matrix.addmm: blocks.addmm, sparse_addmm: blocks.addmm, arithmetic.add: blocks.add,
-    arithmetic.mul: blocks.scaled, taken_at: taken_at.kernel, sum_all: reductions.sum_all,
+    to_dense_unmasked: to_dense_unmasked.kernel, t: blocks.t, masked_once: blocks.masked, dense_once: blocks.masked,
+    masked: blocks.masked, placed_at: placed_at.kernel, coo_of_compressed: coo_of_compressed.kernel,
+    matrix.mm: blocks.mm, matrix.mv: blocks.mm, matrix.addmm: blocks.addmm, sparse_addmm: blocks.addmm,
+    arithmetic.add: blocks.add, arithmetic.mul: blocks.scaled, taken_at: taken_at.kernel, sum_all: reductions.sum_all,
 })
 # A ufunc of NumPy stands for the operator whose kernel it is.
 for _kernels, _layouts in ((Coo.kernels, "COO"), (Compressed.kernels, "CSR and CSC"), (Blocks.kernels, "BSR and BSC")):

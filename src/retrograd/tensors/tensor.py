@@ -21,7 +21,8 @@ from .face.absent import AbsentAttributes
 from .face.legacy import construct
 from .face.numpy_protocol import NumpyProtocol
 from .face.subclassing import SubclassMethods
-from .recording.gradients import accumulate, check_grad, refuse_inside, run_backward, starting
+from .recording.assigned import check_grad
+from .recording.gradients import accumulate, refuse_inside, run_backward, starting
 from .recording.hooks import accumulating_edges, register_on, retain, warn_of_cycle
 from .recording.public import METHODS, public, public_property
 from .recording.refusals import refuse_leaves_inside

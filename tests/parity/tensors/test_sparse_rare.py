@@ -151,6 +151,219 @@ t = torch.arange(6.).reshape(1, 2, 3).to_sparse()
 for source, destination in ((0, 1), (0, 2), (-1, 0), ((0, 1), (2, 0))):
     print(t.movedim(source, destination), t.moveaxis(source, destination).shape)
 """,
+    "diagonals": """
+x = torch.arange(6.).reshape(2, 3).requires_grad_()
+for layout in (None, torch.sparse_coo, torch.sparse_csr, torch.sparse_csc, torch.strided, torch.sparse_bsr):
+    attempt(lambda: torch.sparse.spdiags(x, T([0, 1]), (3, 3), layout))
+for d, offsets, size in ((x[0].detach(), T(1), (3, 3)), (x.bool(), T([-1, 2]), (2, 4)), (x[:0], T([]).long(), (2, 2)),
+                         (x, T([0, 0]), (3, 3)), (x, T([0]), (3, 3)), (x, T([[0, 1]]), (3, 3)), (x, T([0, 1]), (3,)),
+                         (x, T([0, 1]).int(), (3, 3)), (x[None], T([0]), (3, 3))):
+    attempt(lambda: torch.sparse.spdiags(d, offsets, size))
+s = torch.sparse.spdiags(x, T([0, 1]), (3, 3))
+print(s.requires_grad, s.grad_fn.name())
+attempt(lambda: s.to_dense().sum().backward())
+""",
+    "sampled products have the gradients of the sampled elements": """
+c = T([[0., 1., 2.], [3., 0., 0.]]).to_sparse_csr()
+for reduce in (lambda r: r.sum(), lambda r: r.to_dense().sum(), lambda r: r.values().pow(2).sum()):
+    a, b = torch.arange(4.).reshape(2, 2).requires_grad_(), torch.arange(6.).reshape(2, 3).requires_grad_()
+    reduce(torch.sparse.sampled_addmm(c, a, b, alpha=2, beta=0.5)).backward()
+    print(a.grad, b.grad)
+""",
+    "numbers of 16 bits": """
+x = T([[0.7852, -1.5, 2.5], [0.1, 7.25, -0.1465]])
+for dtype in (torch.bfloat16, torch.float16):
+    for s in (x.to(dtype).to_sparse(), x.to(dtype).to_sparse_csr(), x.to(dtype).to_sparse_bsr((1, 1))):
+        for name in ("floor", "ceil", "trunc", "frac", "round", "erf", "erfinv", "sign", "log1p", "deg2rad"):
+            print(name, getattr(s, name)())
+""",
+    "dtypes of sums": """
+s = torch.sparse_coo_tensor([[0, 1, 1], [0, 2, 2]], [1, 2, 3], (2, 3))
+for t in (s, s.float(), s.bool(), s.to_sparse_csr()):
+    for dtype in (None, torch.uint8, torch.int32, torch.float64, torch.bool):
+        print(t.sum(dtype=dtype))
+for t in (s.float(), s.coalesce(), torch.sparse_coo_tensor([[0, 1, 1]], torch.arange(6.).reshape(3, 2), (2, 2))):
+    for dim in (0, 1, -1, (0, 1), (1, 0), (), [0], (0, 0), 2):
+        attempt(lambda: t.sum(dim))
+        attempt(lambda: t.sum(dim, keepdim=True))
+        attempt(lambda: t.sum(dim, keepdim=True).is_coalesced())
+        attempt(lambda: torch.sparse.sum(t, dim))
+""",
+    "softmax of nothing, and of other numbers": """
+for size in ((0, 3), (3, 0), (2, 3)):
+    for dtype in (torch.float32, torch.int64, torch.bool, torch.float16, torch.complex64):
+        s = torch.sparse_coo_tensor(size, dtype=dtype) if 0 in size else torch.ones(size, dtype=dtype).to_sparse()
+        attempt(lambda: torch.sparse.softmax(s, 1))
+        attempt(lambda: torch.sparse.log_softmax(s, 0))
+""",
+    "tensors like others": """
+kinds = [eye.to_sparse(), eye.to_sparse_csr(), eye.to_sparse_csc(), torch.eye(4).to_sparse_bsr((2, 2)),
+         torch.eye(4).to_sparse_bsc((2, 2)), torch.ones(2, 2, 2).to_sparse_csr(), torch.ones(2, 2, 2).to_sparse(2), eye]
+for x in kinds:
+    print(torch.zeros_like(x), torch.empty_like(x).shape, torch.zeros_like(x, dtype=torch.float64, requires_grad=True))
+    for layout in {y.layout: 0 for y in kinds}:
+        attempt(lambda: torch.zeros_like(x, layout=layout))
+    attempt(lambda: torch.ones_like(x))
+    attempt(lambda: torch.full_like(x, 2.5, dtype=torch.float64))
+    attempt(lambda: x.new_zeros(2, 2))
+    attempt(lambda: x.new_zeros((2, 3), dtype=torch.int64))
+    attempt(lambda: x.detach().fill_(3))
+for layout in {x.layout: 0 for x in kinds}:
+    attempt(lambda: torch.zeros(2, 2, layout=layout))
+    attempt(lambda: torch.zeros(2, layout=layout))
+    attempt(lambda: torch.zeros(2, 3, 4, layout=layout))
+c = eye.to_sparse_csr().requires_grad_()
+y = (c * 2).fill_(3)
+y.to_dense().sum().backward()
+print(y, c.grad)
+""",
+    "stacks of matrices": """
+x = torch.arange(1., 13.).reshape(2, 2, 3)
+print(x.to_sparse_csr(), x.to_sparse_csc(), x.to_sparse(layout=torch.sparse_csr), x.to_sparse_csr().to_dense())
+print(torch.ones(2, 2, 2, 2).to_sparse_csc().to_sparse_coo(), torch.zeros(2, 0, 2).to_sparse_csr())
+attempt(lambda: (x - 1).to_sparse_csr())
+print(x.to_sparse_csr().transpose(1, 2), x.to_sparse_csr() * 2, x.to_sparse_csr().sum())
+for dims in ((0, 1), (0, 0), (-1, 0)):
+    attempt(lambda: x.to_sparse_csr().transpose(*dims).to_dense())
+attempt(lambda: x[0, 0].to_sparse_csr())
+""",
+    "dense dimensions": """
+x, m = torch.arange(12.).reshape(2, 2, 3), T([[0., 1.], [2., 0.]])
+for call in (lambda: x.to_sparse_csr(dense_dim=1), lambda: x.to_sparse_csc(dense_dim=1).to_dense(),
+             lambda: x.to_sparse_csr(dense_dim=1) * 2, lambda: x.to_sparse(1).to_sparse_csr(),
+             lambda: x.to_sparse(2).to_sparse_csr(), lambda: x.to_sparse_csr(dense_dim=1).transpose(0, 1),
+             lambda: torch.sparse_csr_tensor([0, 1, 2], [0, 1], torch.ones(2, 3)),
+             lambda: m.to_sparse(dense_dim=1), lambda: m.to_sparse(dense_dim=0), lambda: m.to_sparse(dense_dim=2),
+             lambda: m.to_sparse(dense_dim=3), lambda: m.to_sparse(1).to_sparse(2), lambda: m.to_sparse().to_sparse(2),
+             lambda: m.to_sparse().to_sparse(dense_dim=1), lambda: m.to_sparse_csr().to_sparse(1),
+             lambda: m.to_sparse_csr().to_sparse(dense_dim=1), lambda: m.to_sparse().to_sparse_csr(dense_dim=1),
+             lambda: m.to_sparse_csc().to_sparse_csr(dense_dim=0), lambda: m.to_sparse_csr(dense_dim=1),
+             lambda: x.to_sparse(1).transpose(0, 1), lambda: m @ m.to_sparse(1), lambda: m.to_sparse(1) @ m):
+    attempt(call)
+""",
+    "masks of all layouts": """
+x, m = torch.arange(1., 17.).reshape(4, 4), torch.eye(4)
+for mask in (m.to_sparse(), m.to_sparse_csr(), m.to_sparse_csc(), m.to_sparse_bsr((2, 2)), m.to_sparse_bsc((2, 2))):
+    print(x.sparse_mask(mask), x.to_sparse().sparse_mask(mask))
+print(x.to_sparse_csr().sparse_mask(m.to_sparse_csr()))
+wide = torch.sparse_coo_tensor([[0, 2]], torch.ones(2, 4), (4, 4))
+attempt(lambda: wide.sparse_mask(m.to_sparse()))
+""",
+    "dense gradients of compressed tensors": """
+for c in (eye.to_sparse_csr(), eye.to_sparse_csc(), eye.to_sparse_bsr((1, 1)), eye.to_sparse_bsc((1, 2)),
+          eye.to_sparse(1)):
+    for masked_grad in (None, True, False):
+        c = c.detach().requires_grad_()
+        y = (c.to_dense(masked_grad=masked_grad) * T([[1., 2.], [3., 4.]])).sum()
+        attempt(lambda: grad(y, c))
+""",
+    "signs of zero": """
+z = T([-0.0, 1.0])
+s = torch.sparse_coo_tensor([[0, 1]], z, (2,))
+print(s.coalesce().to_dense(), s.to_dense(), (s + s).coalesce().values(), (s * 1).to_dense(), s.sum())
+print(torch.sparse_coo_tensor([[0, 0, 1]], T([-0.0, -0.0, 0.0]), (2,)).coalesce())
+print(torch.sparse_csr_tensor([0, 1, 2], [0, 1], z).to_dense())
+""",
+    "no gradient of ints": """
+s, n = eye.to_sparse().requires_grad_(), torch.ones(2, 2, dtype=torch.int64).to_sparse()
+print(n.copy_(s), n.requires_grad, n.grad_fn)
+print(eye.bool().to_sparse().conj_physical().dtype, torch.add(eye.to_sparse_csr(), eye.to_sparse_csr(), alpha=2).dtype)
+print(torch.addmm(eye.to_sparse_csr(), eye.to_sparse_csr(), eye.to_sparse_csr(), beta=2, alpha=3))
+""",
+    "gradients of masks with repeated indices": """
+m = torch.sparse_coo_tensor([[0, 0, 1], [1, 1, 2]], [1., 1., 1.], (3, 3))
+for use in (lambda y: y.to_dense().sum(), torch.sparse.sum, lambda y: (y * 2).coalesce().values().sum()):
+    x = torch.zeros(3, 3, requires_grad=True)
+    use(x.sparse_mask(m)).backward()
+    print(x.grad)
+""",
+    "gradients of compressed leaves": """
+for layout in (torch.sparse_csr, torch.sparse_csc):
+    for use in (lambda c: c.to_sparse_coo().to_dense(), lambda c: torch.sparse.sum(c.to_sparse_coo() * 2),
+                lambda c: c.relu().to_dense(), lambda c: (c + c).to_dense()):
+        c = T([[0., -1.], [2., 3.]]).to_sparse(layout=layout).requires_grad_()
+        attempt(lambda: grad(use(c).sum(), c))
+stack = torch.ones(2, 2, 2).to_sparse_csc()
+print(stack.angle(), (-stack).angle())
+""",
+    "gradients of real tensors beside complex ones": """
+s, t = eye.to_sparse().requires_grad_(), (eye * 1j).to_sparse()
+print(grad(torch.sparse.sum(s * t).abs(), s), grad((s + t).to_dense().abs().sum(), s))
+""",
+    "writes beside tensors that require grad": """
+t = eye.to_sparse().requires_grad_()
+s = (eye * 3).to_sparse()
+s.mul_(t * 2)
+print(s, s.requires_grad)
+print(grad(s.to_dense().sum(), t))
+d = torch.ones(2, 2, requires_grad=True) * 1
+print(d.add_(t), d.addmm_(t, torch.ones(2, 2), beta=2, alpha=3), d.sub_(t))
+attempt(lambda: d.sum().backward())
+print(torch.ones(2, 2).addmm_(eye.to_sparse_csr(), eye))
+""",
+    "nan_to_num, and stacks of rows": """
+s = torch.sparse_coo_tensor([[0, 0, 1], [1, 1, 2]], [1., float("nan"), float("inf")], (3, 3)).requires_grad_()
+print(s.nan_to_num(), s.nan_to_num(1, 2, 3), s.detach().coalesce().nan_to_num_(3.))
+attempt(lambda: s.detach().nan_to_num_())
+attempt(lambda: eye.to_sparse_csr().nan_to_num())
+v, m = torch.sparse_coo_tensor([[2, 0]], [1., 2.], (3,)), torch.eye(3).to_sparse()
+for call in (torch.hstack, torch.vstack, torch.dstack, torch.row_stack):
+    attempt(lambda: call([v, v]))
+    attempt(lambda: call([m, m]))
+for call in (torch.atleast_1d, torch.atleast_2d, torch.atleast_3d):
+    attempt(lambda: call(v))
+    attempt(lambda: call(m))
+attempt(lambda: torch.chain_matmul(m, torch.ones(3, 2)))
+""",
+    "quotients that are rounded": """
+for s in (T([3, 5]).to_sparse(), T([3., 5.]).to_sparse()):
+    for divisor in (2, 2.5, T(2), T(2.5, dtype=torch.float64), True):
+        for mode in ("floor", "trunc"):
+            attempt(lambda: torch.div(s, divisor, rounding_mode=mode))
+        attempt(lambda: s // divisor)
+print(T([1, 2], dtype=torch.uint8).to_sparse().any(), eye.to_sparse().any())
+for size in ((2, 2, 0), (2, 0, 2), (0, 2, 2)):
+    print(torch.bmm(torch.sparse_coo_tensor(size), torch.ones(size[0], size[2], 3)))
+""",
+    "versions": """
+s = eye.to_sparse()
+for write in (lambda: s.sparse_resize_((3, 3), 2, 0), lambda: s.sparse_resize_and_clear_((3, 3), 2, 0),
+              lambda: s._coalesced_(True), lambda: s.zero_(), lambda: s._indices().add_(0), lambda: s._values().add_(0),
+              lambda: s.resize_as_sparse_(torch.eye(4).to_sparse()), lambda: s.indices().add_(0)):
+    write()
+    print(s._version)
+with torch.inference_mode():
+    quiet = eye.to_sparse() * 2
+attempt(lambda: quiet._version)
+""",
+    "gradients of another layout": """
+for change in (lambda g: g.to_dense(), lambda g: g.to_sparse(), lambda g: g.to_sparse_csr(), lambda g: g.coalesce()):
+    w = torch.zeros(3, 2, requires_grad=True)
+    w.register_hook(change)
+    attempt(lambda: torch.nn.functional.embedding(T([0, 1]), w, sparse=True).sum().backward())
+    attempt(lambda: w.sum().backward())
+    print(w.grad is None)
+z = torch.zeros(2, 2)
+for leaf in (z, z.to_sparse(), z.to_sparse_csr(), z.to_sparse_csc()):
+    for given in (z, z.to_sparse(), z.to_sparse_csr(), z.to_sparse_csc()):
+        attempt(lambda: setattr(leaf.detach().requires_grad_(), "grad", given.clone()))
+""",
+    "functions without derivatives for complex numbers": """
+x, c = torch.ones(2, 2, dtype=torch.complex64).requires_grad_(), (eye + 0j).to_sparse_csr().requires_grad_()
+s = (eye + 0j).to_sparse().requires_grad_()
+for call in (lambda: x.to_sparse(), lambda: x.to_sparse(1), lambda: x.to_sparse_csr(), lambda: x.to_sparse_csc(),
+             lambda: x.to_sparse_bsr((1, 1)), lambda: x.to_sparse_bsc((1, 2)), lambda: s.to_sparse_csr(),
+             lambda: c.to_sparse_coo(), lambda: c.to_sparse_csc(), lambda: torch.sparse.sum(s, 0),
+             lambda: torch.sparse.softmax(s, 0), lambda: c[0], lambda: torch.sparse.sum(s), lambda: s.to_dense(),
+             lambda: torch.sparse_csr_tensor([0, 1], [0], x[0, :1], (1, 1)), lambda: c.to_dense(),
+             lambda: s.coalesce()):
+    attempt(call)
+""",
+    "parts of stacks of compressed matrices": """
+c = torch.ones(2, 2, 2).to_sparse_csr()
+print(c[0], c[1, 0], [m.layout for m in c], eye.to_sparse_csc()[1], eye.to_sparse_csr().requires_grad_()[0, 1])
+attempt(lambda: c[:, 0])
+""",
     "norm": """
 for s in (eye.to_sparse(), eye.int().to_sparse(), eye.cfloat().to_sparse(), eye.bool().to_sparse()):
     for p in (2, "fro", 1, 0, 3, float("inf")):

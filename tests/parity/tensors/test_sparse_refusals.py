@@ -58,7 +58,25 @@ _CALLS = """
     torch.eye(3).to_sparse().item() | torch.eye(3).to_sparse().repeat(2,2) |
     torch.eye(3).to_sparse().share_memory_() | torch.eye(3).to_sparse().pin_memory() |
     torch.addmm(c(3,3),torch.eye(3).to_sparse_bsr((1,1)),torch.eye(3).to_sparse_bsr((1,1))) |
-    torch.eye(3).to_sparse_csr().transpose(0,5)
+    torch.eye(3).to_sparse_csr().transpose(0,5) |
+    torch.sparse.sampled_addmm(torch.eye(3).to_sparse_csr(),c(3,2),c(2,2)) |
+    torch.sparse.sampled_addmm(torch.eye(3).to_sparse_csr(),c(2,2),c(2,3)) |
+    torch.sparse.sampled_addmm(torch.eye(3).to_sparse_csr(),c(3,2),c(3,3)) |
+    torch.sparse.sampled_addmm(torch.eye(3).to_sparse_csr(),c(3),c(3,3)) |
+    torch.sparse.sampled_addmm(torch.eye(3).to_sparse_csr(),c(3,3),c(1,3,3)) |
+    torch.sparse.sampled_addmm(torch.eye(3).to_sparse_csr(),torch.eye(3).to_sparse(),c(3,3)) |
+    torch.sparse.sampled_addmm(torch.eye(3).to_sparse_csr(),c(3,3).double(),c(3,3)) |
+    torch.sparse.sampled_addmm(torch.eye(3).to_sparse_csr(),c(3,3).double(),c(3,3).double()) |
+    torch.sparse.sampled_addmm(torch.eye(3).to_sparse_csc(),c(3,3),c(3,3)) |
+    torch.sparse.sampled_addmm(torch.eye(3).half().to_sparse_csr(),c(3,3).half(),c(3,3).half()) |
+    torch.sparse.sampled_addmm(c(2,2,2).to_sparse_csr(),c(2,2,2),c(2,2,2)).shape |
+    torch.eye(3).to_sparse().narrow_copy(0,2,2) | torch.eye(3).to_sparse().narrow_copy(0,-1,1) |
+    torch.eye(3).to_sparse().sum().to_sparse().narrow_copy(0,0,1) |
+    torch.cat([torch.eye(3).to_sparse(),torch.eye(3).to_sparse(1)]) |
+    torch.cat([torch.eye(3).to_sparse(),torch.eye(2).to_sparse()]) | torch.ones(3).to_sparse().adjoint() |
+    torch.sparse.softmax(torch.tensor(1.).to_sparse(),0) | torch.sparse.softmax(torch.tensor(1).to_sparse(),0) |
+    torch.sparse_coo_tensor(3).shape | torch.sparse_coo_tensor(0,[1,2]) |
+    torch.einsum('ij,jk',torch.eye(3).to_sparse(),c(3,3))
 """
 
 

@@ -325,3 +325,20 @@ def test_a_sparse_tensor_takes_the_size_of_another() -> None:
         x.clone().resize_as_(torch.zeros(3, 3))
     with pytest.raises(RuntimeError, match="^Unsupported memory format for sparse tensor resize_as_ :ChannelsLast$"):
         x.clone().resize_as_(x, memory_format=torch.channels_last)
+
+
+@pytest.mark.parametrize("make", [lambda v: torch.sparse_coo_tensor([[0, 1]], v, (2,)).coalesce(),
+                                  lambda v: torch.sparse_csr_tensor([0, 1, 2], [0, 1], v, (2, 2))])
+def test_a_write_to_values_that_would_be_recorded(make: Any) -> None:
+    """The history of the sparse tensor would not know of the write, so its gradients would be wrong."""
+    v = torch.tensor([1.0, 2.0], requires_grad=True)
+    s = make(v)
+    for write in (lambda: s.values().mul_(2), lambda: s.values()[0].mul_(2)):
+        with pytest.raises(RuntimeError, match="is a view and is being modified inplace. It is a view of the elements"):
+            write()
+    with pytest.raises(RuntimeError, match="a write to them cannot be recorded"):
+        s.detach().values().mul_(v)
+    with torch.no_grad():
+        s.values().mul_(2)
+    s.detach().values().mul_(2)
+    assert s.values().tolist() == [4.0, 8.0]

@@ -13,10 +13,11 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
-from ...foundations.dtypes import Array
+from ...foundations.dtypes import F32, NARROW, Array
 from ...foundations.errors import no_kernel
 from ..kinds import OtherArray
 from ..networks.rounds import Rounds
+from ..options import takes_narrow
 
 
 class _Flags:
@@ -29,6 +30,15 @@ class _Flags:
 def unsupported(name: str, backend: str) -> NotImplementedError:
     """PyTorch's error for a function that has no sparse kernel."""
     return no_kernel(f"aten::{name}", backend, instead="call it on x.to_dense()")
+
+
+def of_values(function: Callable[..., Any], values: Array, *options: Any) -> Array:
+    """A function of the stored elements. As of a dense array, a kernel receives narrow floats as float32."""
+    dtype = values.dtype
+    if dtype not in NARROW or takes_narrow(function, dtype):
+        return np.asarray(function(values, *options))
+    found = np.asarray(function(values.astype(F32), *options))
+    return found.astype(dtype) if found.dtype == F32 else found
 
 
 class SparseLike(OtherArray):
@@ -156,16 +166,28 @@ class Coo(SparseLike):
     def with_values(self, values: Array) -> Coo:
         """An array with the same indices and other values."""
         shape = (*self.shape[:self.indices.shape[0]], *values.shape[1:])
-        return Coo(self.indices, values, shape, self.coalesced, self.rounds)
+        return Coo(np.ascontiguousarray(self.indices), values, shape, rounds=self.rounds).marked(self.coalesced)
+
+    def marked(self, coalesced: bool) -> Coo:
+        """The array, which counts as coalesced or not, however few elements it stores."""
+        self.coalesced = coalesced
+        return self
 
     def take(self, other: Coo) -> None:
         """Become what another array is, as a write in place does."""
         self.indices, self.values, self.shape, self.coalesced, self.rounds = (
             other.indices, other.values, other.shape, other.coalesced, other.rounds)
 
-    def kept(self) -> Coo:
-        """An array with the same indices and values. Values that do not lie row by row are copied: they may be one."""
-        return Coo(self.indices, np.ascontiguousarray(self.values), self.shape, self.coalesced, self.rounds)
+    def kept(self, alone: bool) -> Coo:
+        """The array as the gradient of a leaf.
+
+        As PyTorch does, an array that has no other holder (`alone`) is taken apart: it is not known to be coalesced any
+        more. An array whose parts do not lie row by row is copied.
+        """
+        taken = alone and self.indices.flags.c_contiguous and self.values.flags.c_contiguous
+        found = Coo(np.ascontiguousarray(self.indices), np.ascontiguousarray(self.values), self.shape,
+                    rounds=self.rounds)
+        return found if taken else found.marked(self.coalesced)
 
     def added(self, other: Any) -> Any:
         """The array itself with a sparse array added, or the dense sum with a dense one."""
@@ -206,8 +228,8 @@ class Compressed(SparseLike):
         self.compressed, self.plain, self.values, self.shape, self.by_rows, self.rounds = (
             other.compressed, other.plain, other.values, other.shape, other.by_rows, other.rounds)
 
-    def kept(self) -> Self:
-        """An array with the same indices and values."""
+    def kept(self, alone: bool) -> Self:
+        """The array as the gradient of a leaf."""
         return self.with_values(self.values)
 
     def added(self, other: Any) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from ...foundations.dtypes import Array
 from ...foundations.errors import noted
 from .arrays import Blocks, Coo, unsupported
+from .coordinates import to_dense as dense_of
 
 
 def _as_blocks(x: Array, block: tuple[int, int]) -> Array:
@@ -49,12 +50,13 @@ def to_coo(a: Blocks) -> Coo:
     shape = (rows.size, height, width)
     down = np.broadcast_to(rows[:, None, None] * height + np.arange(height)[:, None], shape)
     across = np.broadcast_to(columns[:, None, None] * width + np.arange(width), shape)
-    return Coo(np.stack([down.ravel(), across.ravel()]), a.values.reshape(-1), a.shape)
+    in_order = rows.size < 2 or (a.by_rows and height == 1)
+    return Coo(np.stack([down.ravel(), across.ravel()]), a.values.reshape(-1), a.shape, in_order)
 
 
 def masked(x: Any, pattern: Blocks) -> Blocks:
     """The blocks of a dense matrix, or of a matrix of such blocks, at the places of `pattern`."""
-    dense = to_dense(x) if isinstance(x, Blocks) else x
+    dense = to_dense(x) if isinstance(x, Blocks) else dense_of(x) if isinstance(x, Coo) else x
     return pattern.with_values(_as_blocks(dense, pattern.block)[places(pattern)])
 
 
@@ -63,8 +65,10 @@ def t(a: Blocks, *dims: int) -> Blocks:
     return Blocks(a.compressed, a.plain, a.values.swapaxes(-1, -2), (a.shape[1], a.shape[0]), not a.by_rows)
 
 
-def mm(a: Blocks, b: Array) -> Array:
-    """The product of a matrix of compressed rows of blocks and a dense matrix, or vector."""
+def mm(a: Any, b: Any) -> Array:
+    """The product of a matrix of compressed rows of blocks and a dense matrix or vector, or of the transposed two."""
+    if isinstance(b, Blocks) and not b.by_rows and isinstance(a, np.ndarray):
+        return mm(t(b), a.T).T
     if not (isinstance(a, Blocks) and a.by_rows and isinstance(b, np.ndarray)):
         kinds = [f"SparseBs{'cr'[x.by_rows]}" if isinstance(x, Blocks) else "Strided" for x in (a, b)]
         raise noted(
@@ -83,7 +87,7 @@ def mm(a: Blocks, b: Array) -> Array:
 
 def addmm(x: Array, mat1: Blocks, mat2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
     """beta * x + alpha * (mat1 @ mat2)."""
-    total: Array = (beta * x + alpha * mm(mat1, mat2)).astype(mat1.dtype)
+    total: Array = (beta * x + alpha * mm(mat1, mat2)).astype(x.dtype)
     return total
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import Array
+from ...foundations.dtypes import Array, letter
 from ..networks.adding_rows import add_rows
 from .arrays import Coo
 
@@ -40,6 +40,8 @@ def coalesce(x: Coo) -> Coo:
 def summed(values: Array, groups: Array, count: int) -> Array:
     """The sums of the values of each group, along the first dimension, added one after the other."""
     total = np.zeros((count, *values.shape[1:]), values.dtype)
+    if letter(total.dtype) in "fc":
+        np.negative(total, out=total)                       # a sum of -0.0 is -0.0
     if total.size:
         add_rows(total.reshape(count, -1), groups, values.reshape(len(groups), total.size // count))
     return total
@@ -59,7 +61,7 @@ def to_dense(x: Coo) -> Array:
     """The dense array with the same elements."""
     out = np.zeros(x.shape, x.values.dtype)
     if x.coalesced and x.indices.shape[0]:
-        out[places(x)] = x.values
+        out[places(x)] += x.values                          # a sum, so that -0.0 becomes 0.0 as in PyTorch
         return out
     return add_to(out, x)
 
@@ -91,9 +93,9 @@ def from_dense(x: Array, sparse_dim: int, coalesced: bool = True) -> Coo:
     return Coo(np.array(found, np.int64).reshape(sparse_dim, -1), x[found], x.shape, coalesced)
 
 
-def by_coordinates(x: Any) -> Coo:
-    """A dense array as a sparse array; a sparse array as it is."""
-    return x if isinstance(x, Coo) else from_dense(x, x.ndim)
+def by_coordinates(x: Any, sparse_dim: int) -> Coo:
+    """A dense array as a sparse array with so many sparse dimensions; a sparse array as it is."""
+    return x if isinstance(x, Coo) else from_dense(x, sparse_dim)
 
 
 def whole(x: Array) -> Coo:
@@ -118,11 +120,9 @@ def masked(x: Any, mask: Coo) -> Coo:
     return Coo(mask.indices, values, mask.shape, mask.coalesced)
 
 
-def masked_once(x: Array, mask: Coo) -> Coo:
+def masked_once(x: Any, mask: Coo) -> Coo:
     """The elements of a dense or sparse array at the indices of `mask`, each once and in order."""
-    found = masked(x, coalesce(mask))
-    found.coalesced = mask.coalesced
-    return found
+    return masked(x, coalesce(mask))
 
 
 def with_sparse_dims(a: Coo, sparse_dim: int) -> Coo:

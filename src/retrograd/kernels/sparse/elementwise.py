@@ -10,7 +10,7 @@ import numpy as np
 from ...foundations.dtypes import Array
 from ...foundations.errors import noted
 from ..shape import clash
-from .arrays import Coo, SparseLike, unsupported
+from .arrays import Coo, SparseLike, of_values, unsupported
 from .coordinates import add_to, coalesce, keys, masked, places, to_dense, with_sparse_dims
 
 
@@ -22,7 +22,7 @@ def on_values(function: Callable[..., Any], *, coalesced: bool) -> Callable[...,
 
     def kernel(a: Coo, *options: Any) -> Coo:
         a = coalesce(a) if coalesced else a
-        return a.with_values(np.asarray(function(a.values, *options)))
+        return a.with_values(of_values(function, a.values, *options))
 
     return kernel
 
@@ -67,6 +67,8 @@ def _product_of_sparse(a: Coo, b: Coo) -> Coo:
             return _product_with_number(a, b)
         raise _clash(a.shape, b.shape, "mul")
     b = with_sparse_dims(b, a.indices.shape[0])
+    if not (a.nnz and b.nnz):
+        return Coo(a.indices[:, :0], (a.values[:0] if a.nnz else b.values[:0]), a.shape)
     if not (a.coalesced and b.coalesced):
         first = not a.coalesced and (b.coalesced or a.nnz < b.nnz)
         kept, other = (a, b) if first else (b, a)
@@ -130,14 +132,21 @@ def sum_of_sparse(a: Coo, b: Coo) -> Coo:
         raise _clash(a.shape, b.shape, "add")
     b = with_sparse_dims(b, a.indices.shape[0])
     if not (a.values.flags.c_contiguous and b.values.flags.c_contiguous):
-        return Coo(np.concatenate([a.indices, b.indices], axis=1), np.concatenate([a.values, b.values]), a.shape)
+        joined = Coo(np.concatenate([a.indices, b.indices], axis=1), np.concatenate([a.values, b.values]), a.shape)
+        return joined if joined.nnz <= joined.size else _unmarked(coalesce(joined))
     to_a, to_b, count = _merged(keys(a.indices, a.shape), keys(b.indices, b.shape), a.coalesced and b.coalesced)
-    indices = np.empty((a.indices.shape[0], count), np.int64)
+    # As in PyTorch, the indices are a part of memory for all elements, so they have gaps if elements share a place.
+    indices = np.empty((a.indices.shape[0], a.nnz + b.nnz), np.int64)[:, :count]
     indices[:, to_a], indices[:, to_b] = a.indices, b.indices
     values = np.zeros((count, *a.values.shape[1:]), np.result_type(a.values, b.values))
-    values[to_a] = a.values
+    values[to_a] += a.values
     values[to_b] += b.values
-    return Coo(indices, values, a.shape, a.coalesced and b.coalesced)
+    return Coo(indices, values, a.shape).marked((a.coalesced and b.coalesced) or not count)
+
+
+def _unmarked(a: Coo) -> Coo:
+    """The array, which is not known to be coalesced."""
+    return Coo(a.indices, a.values, a.shape, False, a.rounds)
 
 
 def _merged(a: Array, b: Array, in_order: bool) -> tuple[Array, Array, int]:

@@ -12,18 +12,21 @@ from ..networks.adding_rows import add_rows
 from ..networks.rounds import Rounds
 from ..thresholds import SPARSE_BLOCK, SPARSE_ROUNDS
 from .arrays import Coo
-from .coordinates import coalesce, masked_once
-from .structure import ranges
+from .coordinates import coalesce, keys, masked_once, to_dense
+from .structure import check_turned, ranges
 
 
-def check_sizes(a: Coo, b: Any) -> None:
-    """Raises RuntimeError if the inner sizes of two matrices differ."""
-    if a.ndim != 2 or b.ndim != 2:
-        raise RuntimeError(f"addmm: matrices expected, got {a.ndim}D and {b.ndim}D tensors")
+def check_sizes(a: Any, b: Any) -> None:
+    """Raises RuntimeError unless both are matrices that can be multiplied. A sparse one must have no dense dimensions.
+    """
+    for x in (a, b):
+        dims = x.indices.shape[0] if isinstance(x, Coo) else x.ndim
+        if dims != 2:
+            raise RuntimeError(f"addmm: matrices expected, got {dims}D tensor")
+        if x.ndim != dims:
+            raise RuntimeError(f"addmm: scalar values expected, got {x.ndim - dims}D values")
     if a.shape[1] != b.shape[0]:
         raise RuntimeError(f"addmm: Argument #3 (dense): Expected dim 0 size {a.shape[1]}, got {b.shape[0]}")
-
-
 
 
 def sparse_times_dense(a: Coo, b: Array, start: Array | None = None) -> Array:
@@ -101,16 +104,23 @@ def mm(a: Any, b: Any) -> Any:
     if isinstance(a, Coo):
         check_sizes(a, b)
         return sparse_times_dense(a, b)
+    check_turned(b, b.ndim - 2, b.ndim - 1)
     check_sizes(a, b)
     turned = Coo(b.indices[::-1], b.values, b.shape[::-1], rounds=b.rounds)
     return np.ascontiguousarray(sparse_times_dense(turned, a.T).T)
 
 
-def mv(a: Coo, b: Array) -> Array:
-    """The product of a sparse matrix and a dense vector."""
-    if a.ndim != 2 or b.ndim != 1 or a.shape[1] != b.shape[0]:
+def mv(a: Any, b: Any) -> Any:
+    """The product of a matrix and a vector, one of them sparse."""
+    if isinstance(b, Coo):
+        return a @ to_dense(b)
+    if a.ndim != 2 or b.ndim != 1:
+        raise RuntimeError(f"mv: two tensor dim should be 2 and 1, but got SparseTensor Dim: {a.ndim}Tensor Dim: "
+                           f"{b.ndim}")
+    if a.shape[1] != b.shape[0]:
         raise noted(
             RuntimeError("mv: expected self.size(-1) == vec.size(-1)"), given=f"{list(a.shape)} and {list(b.shape)}")
+    check_sizes(a, b[:, None])
     return sparse_times_dense(a, b)
 
 
@@ -128,7 +138,7 @@ def bmm(a: Coo, b: Array) -> Array:
     of, row, column = coalesce(a).indices
     indices = np.stack([of * rows + row, of * inner + column])
     flat = Coo(indices, coalesce(a).values, (count * rows, count * inner), True)
-    return sparse_times_dense(flat, b.reshape(count * inner, -1)).reshape(count, rows, -1)
+    return sparse_times_dense(flat, b.reshape(count * inner, b.shape[2])).reshape(count, rows, b.shape[2])
 
 
 def addmm(x: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1) -> Any:
@@ -139,21 +149,35 @@ def addmm(x: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1) -> Any:
         return sparse_times_dense(scaled, mat2, None if beta == 0 else x * np.asarray(beta, mat1.dtype))
     product = mm(mat1, mat2)
     if alpha != 1:
-        product = product * alpha
-    return product if beta == 0 else x * beta + product
+        product = product * np.asarray(alpha, product.dtype)
+    return product if beta == 0 else x * np.asarray(beta, x.dtype) + product
 
 
 def pattern_product(pattern: Coo, left: Array, right: Array) -> Coo:
-    """The product of two dense matrices at the indices of a sparse matrix."""
-    rows, columns = pattern.indices
-    return pattern.with_values(np.einsum("ij,ij->i", left[rows], right.T[columns]))
+    """The product of two dense matrices at the indices of a sparse matrix; or of stacks of them."""
+    *stack, rows, columns = pattern.indices
+    factors = left[(*stack, rows)], right.swapaxes(-1, -2)[(*stack, columns)]
+    return pattern.with_values(np.einsum("ij,ij->i", *factors))
 
 
 def masked_product(g: Any, other: Any, mask: Coo) -> Coo:
     """The product g @ other' at the indices of `mask`, each once: the gradient of a sparse factor."""
     if isinstance(g, Coo) or isinstance(other, Coo):
         turned = Coo(other.indices[::-1], other.values, other.shape[::-1]) if isinstance(other, Coo) else other.T
-        return masked_once(mm(g, turned), mask)
-    found = pattern_product(coalesce(mask), g, other.T)
-    found.coalesced = mask.coalesced
-    return found
+        product = mm(g, turned)
+        return _among(product, mask) if isinstance(product, Coo) else masked_once(product, mask)
+    return pattern_product(coalesce(mask), g, other.T)
+
+
+def _among(product: Coo, mask: Coo) -> Coo:
+    """The elements of a product at the indices of `mask`.
+
+    As in PyTorch, a product without elements stays as it is, and so do the indices of a product beside a mask that is
+    not coalesced.
+    """
+    if not product.nnz:
+        return product
+    if mask.coalesced:
+        return masked_once(product, mask)
+    stored = np.isin(keys(product.indices, product.shape), keys(mask.indices, mask.shape))
+    return product.with_values(np.where(stored, product.values, product.dtype.type(0)))

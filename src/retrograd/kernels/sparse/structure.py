@@ -23,15 +23,23 @@ def permute(a: Coo, dims: tuple[int, ...]) -> Coo:
             given=f"{sparse_dim} sparse dimensions, and the order {list(dims)}", instead="call it on x.to_dense()")
     order = [0, *(dim - sparse_dim + 1 for dim in dims[sparse_dim:])]
     keeps = a.coalesced and dims[:sparse_dim] == (*range(sparse_dim),)
-    return Coo(a.indices[[*dims[:sparse_dim]]], a.values.transpose(order), tuple([a.shape[dim] for dim in dims]), keeps,
-               a.rounds)
+    return Coo(a.indices[[*dims[:sparse_dim]]], a.values.transpose(order), tuple([a.shape[dim] for dim in dims]),
+               rounds=a.rounds).marked(keeps)
+
+
+def check_turned(a: Coo, dim0: int, dim1: int) -> None:
+    """Raises RuntimeError if one of two dimensions that are to be swapped is dense."""
+    if max(dim0, dim1) >= a.indices.shape[0]:
+        raise RuntimeError("sparse transpose: transposed dimensions must be sparse Got sparse_dim: "
+                           f"{a.indices.shape[0]}, d0: {dim0}, d1: {dim1}")
 
 
 def transpose(a: Coo, dim0: int, dim1: int) -> Coo:
     """The array with two dimensions swapped."""
     dims = [*range(a.ndim)]
     dims[dim0], dims[dim1] = dims[dim1], dims[dim0]
-    return permute(a, tuple(dims))
+    turned = permute(a, tuple(dims))
+    return turned.marked(turned.coalesced or (a.coalesced and not a.nnz))
 
 
 def t(a: Coo) -> Coo:
@@ -64,11 +72,11 @@ def select(a: Coo, dim: int, index: int) -> Any:
     sparse_dim, shape = a.indices.shape[0], (*a.shape[:dim], *a.shape[dim + 1:])
     if dim >= sparse_dim:
         values = np.take(a.values, index, axis=dim - sparse_dim + 1)
-        return Coo(a.indices, values, shape, a.coalesced)
+        return Coo(a.indices, values, shape)
     kept = np.flatnonzero(a.indices[dim] == index)
     if sparse_dim == 1:
         return np.asarray(a.values[kept].sum(axis=0, dtype=a.dtype))
-    return Coo(np.delete(a.indices[:, kept], dim, axis=0), a.values[kept], shape, a.coalesced)
+    return Coo(np.delete(a.indices[:, kept], dim, axis=0), a.values[kept], shape)
 
 
 def unbind(a: Coo, dim: int) -> tuple[Any, ...]:
@@ -76,20 +84,26 @@ def unbind(a: Coo, dim: int) -> tuple[Any, ...]:
     return tuple(select(a, dim, i) for i in range(a.shape[dim]))
 
 
-def narrow(x: Coo, dim: int, start: int, length: int) -> Coo:
+def narrow(x: Any, dim: int, start: int, length: int) -> Any:
     """The part of the array from `start`, `length` long, along a dimension."""
+    if not isinstance(x, Coo):
+        return x[(slice(None),) * dim + (slice(start, start + length),)].copy()
     sparse_dim, shape = x.indices.shape[0], (*x.shape[:dim], length, *x.shape[dim + 1:])
     if dim >= sparse_dim:
         along = dim - sparse_dim + 1
-        return Coo(x.indices, np.take(x.values, range(start, start + length), axis=along), shape, x.coalesced)
+        return Coo(x.indices, np.take(x.values, range(start, start + length), axis=along), shape).marked(x.coalesced)
     kept = np.flatnonzero((x.indices[dim] >= start) & (x.indices[dim] < start + length))
     indices = x.indices[:, kept]
     indices[dim] -= start
-    return Coo(indices, x.values[kept], shape, x.coalesced)
+    return Coo(indices, x.values[kept], shape).marked(x.coalesced)
 
 
-def widened(g: Coo, shape: tuple[int, ...], dim: int, start: int) -> Coo:
+def widened(g: Any, shape: tuple[int, ...], dim: int, start: int) -> Any:
     """An array of `shape` whose part from `start` along a dimension is `g`: the adjoint of `narrow`."""
+    if not isinstance(g, Coo):
+        wide = np.zeros(shape, g.dtype)
+        wide[(slice(None),) * dim + (slice(start, start + g.shape[dim]),)] = g
+        return wide
     indices = g.indices.copy()
     indices[dim] += start
     return Coo(indices, g.values, shape, g.coalesced)
@@ -100,7 +114,7 @@ def index_select(a: Coo, index: Array, dim: int) -> Coo:
     sparse_dim, index = a.indices.shape[0], np.where(index < 0, index + a.shape[dim], index).reshape(-1)
     shape = (*a.shape[:dim], index.size, *a.shape[dim + 1:])
     if dim >= sparse_dim:
-        return Coo(a.indices, np.take(a.values, index, axis=dim - sparse_dim + 1), shape, a.coalesced)
+        return Coo(a.indices, np.take(a.values, index, axis=dim - sparse_dim + 1), shape)
     order = np.argsort(a.indices[dim], kind="stable")
     held = a.indices[dim][order]
     low, high = np.searchsorted(held, index, "left"), np.searchsorted(held, index, "right")
@@ -126,7 +140,11 @@ def concatenate(arrays: Sequence[Coo], axis: int = 0) -> Coo:
     for i, a in enumerate(arrays):
         if a.ndim != first.ndim or any(m != n for at, (m, n) in enumerate(zip(a.shape, first.shape)) if at != dim):
             raise RuntimeError("All tensors must have the same shape: " + f"{list(first.shape)} (except in the "
-                               f"concatenating dimension), but found shape: {list(a.shape)} at position {i}")
+                               f"concatenating dimension), but found shape: {list(a.shape)} at position {i}.")
+        if a.indices.shape[0] != sparse_dim:
+            raise RuntimeError("All tensors must have the same sparse_dim and dense_dim: "
+                               f"{sparse_dim}, {first.ndim - sparse_dim}, but tensor at position {i} has "
+                               f"{a.indices.shape[0]}, {a.ndim - a.indices.shape[0]}.")
     shape = (*first.shape[:dim], sum(a.shape[dim] for a in arrays), *first.shape[dim + 1:])
     if dim >= sparse_dim:
         return _side_by_side(arrays, dim - sparse_dim, shape)

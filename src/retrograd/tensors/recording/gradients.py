@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import C_NAMES, Array, dtype as torch_dtype
-from ...foundations.errors import kind_of, noted
+from ...foundations.dtypes import Array, dtype as torch_dtype
+from ...foundations.errors import noted
 from ...foundations.modes import as_program, local
 from ...graph.anomaly import CheckedPass
 from ...graph.crossings import alive as crossings, lasting
@@ -252,15 +252,20 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
             note_writer()
             held = meta.grad
             if recorder is not None:
-                meta.grad = faced(_copied(leaf._array, g, SHARED, _copy) if held is None else held + g)
+                if held is not None:
+                    meta.grad = faced(held + g)
+                elif isinstance(leaf._array, OtherArray) or isinstance(getattr(g, "_array", None), OtherArray):
+                    meta.grad = g.clone()
+                else:
+                    meta.grad = faced(_copied(leaf._array, g, SHARED, _copy))
             elif held is not None:
                 meta.grad = _added(held, g)
             elif local.thread.transform is not None:
                 meta.grad = faced(shown(plain(copy.run(g, _layout_of_gradient(leaf._array, g)))))
+            elif isinstance(g, OtherArray):
+                meta.grad = plain(g.kept(own != SHARED))
             elif own == ALONE and leaf._array.flags.c_contiguous:
                 meta.grad = plain(g)
-            elif isinstance(g, OtherArray):
-                meta.grad = plain(g.kept())
             elif isinstance(leaf._array, OtherArray):
                 meta.grad = plain(np.array(g))
             else:
@@ -333,36 +338,6 @@ def _added(held: TensorBase, g: Any) -> Any:
     finally:
         local.thread.grad = grad
     return held
-
-
-def check_grad(tensor: TensorBase, grad: TensorBase) -> None:
-    """Raise PyTorch's error if `grad` cannot be assigned as the gradient of `tensor`."""
-    if not isinstance(grad, TensorBase):
-        raise noted(
-            TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {kind_of(grad)}"),
-            "backward#assigned-grad-is-a-tensor")
-    if grad is tensor:
-        raise noted(RuntimeError("can't assign Variable as its own grad"), "backward#own-grad")
-    if grad.is_meta != tensor.is_meta:
-        raise RuntimeError(f"attempting to assign a gradient with device type '{grad.device.type}' to a tensor with "
-                           f"device type '{tensor.device.type}'. Please ensure that the gradient and the tensor are on "
-                           "the same device")
-    meta = tensor._grad_meta
-    wanted = (meta and meta.grad_dtype) or tensor._array.dtype
-    if grad._array.dtype != wanted and not (meta and meta.any_grad):
-        raise noted(
-            RuntimeError(f"attempting to assign a gradient with dtype '{C_NAMES[grad._array.dtype.name]}' to a tensor "
-                         f"with grad_dtype '{torch_dtype.of[wanted].legacy}'. The gradient must match the tensor's "
-                         "grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute "
-                         "with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging "
-                         "the dtypes of a tensor and its gradient may break downstream systems that assume they "
-                         "match."),
-            "backward#dtype-of-assigned-grad", instead=f"convert it with .to({torch_dtype.of[wanted]!r})")
-    if grad._array.shape != tensor._array.shape:
-        raise noted(
-            RuntimeError(f"attempting to assign a gradient of size '{list(grad._array.shape)}' to a tensor of size "
-                         f"'{list(tensor.shape)}'. Please ensure that the gradient and the tensor are the same size"),
-            "backward#size-of-assigned-grad")
 
 
 def input_edge(tensor: Any) -> Any:

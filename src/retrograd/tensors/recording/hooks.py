@@ -161,7 +161,7 @@ def _check(hook: Callable[..., Any], before: TensorBase, after: TensorBase) -> N
     if before is None:
         raise noted(RuntimeError("can't replace a None gradient with a non-None value"), "hooks#none-from-hook")
     was, got = before._array, after._array
-    if was.dtype != got.dtype:
+    if was.dtype != got.dtype or before.layout is not after.layout:
         raise noted(
             RuntimeError(f"hook '{_name(hook)}' has changed the type of value (was {type_text(was)} "
                          f"got {type_text(got)})"), "hooks#type-from-hook")

@@ -41,7 +41,7 @@ from ...ops.lacking import refuse_lacking
 from ..state.base import StridedView, TensorBase, edge_of, requires, set_edge, stands_as_leaf
 from ..state.dispatch import DISPATCH
 from ..state.inference import refuse_saved
-from ..state.refusals import ORDINARY, refusal
+from ..state.refusals import ORDINARY, VALUES, refusal
 from ..state.writable import may_share_memory, refuse_inference, refuse_overlap, unlock
 from .cotangents import of_all_levels
 from .nodes import look_after_converted, new_node, saved_for
@@ -78,6 +78,8 @@ def check_writable(x: TensorBase, requires_grad: bool) -> None:
                 RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation."),
                 "in-place#view-of-leaf-written-in-place",
                 written=at(user_site(3)), instead="write under torch.no_grad(), or to a clone")
+    elif meta.creation == VALUES:
+        raise refusal(VALUES, x._edge, of_base=False)
     if stands_as_leaf(x) and requires(x):
         raise noted(
             RuntimeError("a leaf Variable that requires grad is being used in an in-place operation."),

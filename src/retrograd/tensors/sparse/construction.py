@@ -8,25 +8,28 @@ from typing import Any
 import numpy as np
 
 from ...foundations.devices import DeviceLike, checked
-from ...foundations.dtypes import I64, Array, Shape, dtype as torch_dtype
-from ...kernels.sparse.arrays import Compressed, Coo
+from ...foundations.dtypes import I64, Array, Shape, dtype as torch_dtype, legacy
+from ...kernels.sparse.arrays import Blocks, Compressed, Coo
 from ...kernels.sparse.coordinates import keys
 from ...ops import sparse as ops
 from ...ops.basic import cast
 from ..arguments.options import (
     asked,
+    check_tensors,
     element_type,
     layout as Layout,
+    refuse_complex_gradient,
     require_grad,
     sparse_bsc,
     sparse_bsr,
+    sparse_coo,
     sparse_csc,
     sparse_csr,
 )
 from ..functions.creation.creation import tensor
 from ..recording.calls import recorded
 from ..state.base import TensorBase, with_edge
-from .recording import TABLE, record, sparse
+from .recording import record, sparse
 
 _cast = recorded(cast)
 
@@ -70,10 +73,13 @@ def sparse_coo_tensor(indices: Any = None, values: Any = None, size: Shape | Non
         if indices is None and size is None:
             raise TypeError("sparse_coo_tensor() received an invalid combination of arguments - got (), but expected "
                             "one of:\n * (object indices, object values, tuple of ints size)\n * (tuple of ints size)")
-        return _finished(empty(tuple(indices if size is None else size), dtype), device, requires_grad)
+        given = indices if size is None else size
+        return _finished(empty((given,) if isinstance(given, int) else tuple(given), dtype), device, requires_grad)
     values, indices = _data(values, dtype), _numbers(indices)
     indices = indices.reshape(1, -1) if indices.ndim == 1 and size is None else indices
     stored = values._array
+    if not indices.ndim:
+        raise RuntimeError("indices must be sparse_dim x nnz, but got: []")
     if indices.ndim == 1:
         indices = indices[:, None] if stored.ndim == 0 else indices.reshape(indices.size, -1)
     if not stored.ndim:
@@ -130,39 +136,56 @@ def empty(shape: tuple[int, ...], dtype: torch_dtype | None = None, sparse_dim: 
     return with_edge(array, None)
 
 
-def empty_compressed(shape: tuple[int, ...], dtype: Any, by_rows: bool) -> Any:
-    """A matrix with compressed rows or columns that stores nothing."""
-    array: Any = Compressed(np.zeros(shape[0 if by_rows else 1] + 1, np.int64), np.zeros(0, np.int64),
-                       np.zeros(0, element_type("zeros", dtype)), shape, by_rows)
+def c_name(name: str) -> str:
+    """The name that PyTorch's errors have for a layout: "SparseCsr" for "sparse_csr"."""
+    return {"strided": "Strided", "sparse_coo": "Sparse"}.get(name) or f"Sparse{name[7:].title()}"
+
+
+def empty_compressed(shape: tuple[int, ...], dtype: Any, layout: Layout, dense: int = 0,
+                     block: tuple[int, ...] = ()) -> Any:
+    """A compressed matrix, or a stack of matrices, that stores nothing. Its last `dense` dimensions are dense ones."""
+    by_rows, end = layout in (sparse_csr, sparse_bsr), len(shape) - dense
+    lines = shape[end - 2] // (block or (1, 1))[0] if by_rows else shape[end - 1] // (block or (1, 1))[1]
+    stack, kind = shape[:end - 2], Blocks if block else Compressed
+    values = np.zeros((*stack, 0, *block, *shape[end:]), element_type("zeros", dtype))
+    array: Any = kind(np.zeros((*stack, lines + 1), np.int64), np.zeros((*stack, 0), np.int64), values, shape, by_rows)
     return with_edge(array, None)
 
 
 @sparse("_with_layout")
-def with_layout(shape: tuple[int, ...], layout: Layout, dtype: Any, device: Any, requires_grad: Any) -> Any:
+def with_layout(name: str, shape: tuple[int, ...], layout: Layout, dtype: Any, device: Any, requires_grad: Any) -> Any:
     """What `zeros` and `empty` make in a sparse layout."""
     if not isinstance(layout, Layout):
-        raise TypeError(f"zeros(): argument 'layout' must be torch.layout, not {type(layout).__name__}")
-    if layout in (sparse_csr, sparse_csc):
-        return _finished(empty_compressed(shape, dtype, layout is sparse_csr), device, requires_grad)
-    return _finished(empty(shape, dtype), device, requires_grad)
+        raise TypeError(f"{name}(): argument 'layout' must be torch.layout, not {type(layout).__name__}")
+    if layout is sparse_coo:
+        return _finished(empty(shape, dtype), device, requires_grad)
+    if len(shape) < 2:
+        raise RuntimeError(f"torch.{name}: Only batched sparse compressed (non-block) tensors are supported, but got "
+                           f"size {[*shape]}")
+    if layout in (sparse_bsr, sparse_bsc):
+        raise RuntimeError(f"{name}_sparse_compressed expected sparse compressed (non-block) tensor layout but got "
+                           f"{c_name(layout.name)}")
+    return _finished(empty_compressed(shape, dtype, layout), device, requires_grad)
 
 
 @sparse("_spdiags")
 def spdiags(diagonals: Any, offsets: Any, shape: Any, layout: Layout | None = None) -> Any:
     """See `torch.sparse.spdiags`."""
-    rows, at = np.atleast_2d(diagonals._array), np.atleast_1d(offsets._array)
-    if rows.shape[0] != at.size:
-        raise RuntimeError(f"Number of diagonals ({rows.shape[0]}) does not match the number of offsets ({at.size})")
-    if np.unique(at).size != at.size:
-        raise RuntimeError("Offset tensor contains duplicate values")
-    places: list[Array] = []
-    chosen: list[Array] = []
-    for row, offset in zip(rows, at.tolist()):
-        columns = np.arange(max(offset, 0), min(shape[1], shape[0] + offset, row.size))
-        places.append(np.stack([columns - offset, columns]))
-        chosen.append(row[columns])
-    result = sparse_coo_tensor(tensor(np.concatenate(places, axis=1)), tensor(np.concatenate(chosen)), tuple(shape))
-    return result if layout is None else TABLE["to_sparse"](result, layout=layout)
+    check_tensors("_spdiags", diagonals=diagonals, offsets=offsets)
+    rows, at, size = diagonals._array, np.atleast_1d(offsets._array), tuple(map(int, shape))
+    count = len(np.atleast_2d(rows))
+    for refused, words in (
+            (rows.ndim not in (1, 2), "Diagonals must be vector or matrix"),
+            (len(size) != 2, "Output shape must be 2d"), (at.ndim > 1, "Offsets must be scalar or vector"),
+            (count != at.size,
+             f"Number of diagonals ({count}) does not match the number of offsets ({at.size})"),
+            (layout not in (None, sparse_coo, sparse_csr, sparse_csc),
+             f"Only output layouts (Sparse, SparseCsc, SparseCsr) are supported, got {c_name(str(layout)[6:])}"),
+            (at.dtype != I64, f"Offset Tensor must have dtype Long but got {legacy(at)}"),
+            (np.unique(at).size != at.size, "Offset tensor contains duplicate values")):
+        if refused:
+            raise RuntimeError(words)
+    return record(ops.spdiags, diagonals, at, size, None if layout in (None, sparse_coo) else layout is sparse_csr)
 
 
 # Compressed rows and columns
@@ -190,7 +213,8 @@ def sparse_compressed_tensor(compressed_indices: Any, plain_indices: Any, values
         if in_blocks:
             height, width = values._array.shape[-2:][::1 if by_rows else -1]
             counts = counts[0] * height, counts[1] * width
-        size = (*outer.shape[:-1], *(counts if by_rows else counts[::-1]))
+        dense = values._array.shape[inner.ndim + 2 * in_blocks:]
+        size = (*outer.shape[:-1], *(counts if by_rows else counts[::-1]), *dense)
     shape = tuple(int(n) for n in size)
     if Invariants.checked if check_invariants is None else check_invariants:
         counted = _in_blocks(shape, values._array) if in_blocks else shape
@@ -198,6 +222,7 @@ def sparse_compressed_tensor(compressed_indices: Any, plain_indices: Any, values
             if refused:
                 raise RuntimeError(words)
     if sized:
+        refuse_complex_gradient("sparse_compressed_tensor", values)
         op = ops.block_tensor if in_blocks else ops.compressed_tensor
     else:
         op = ops.unsized_blocks if in_blocks else ops.unsized_compressed

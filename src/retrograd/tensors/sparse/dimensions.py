@@ -9,13 +9,13 @@ import numpy as np
 
 from ...foundations.errors import no_kernel, noted
 from ...kernels.sparse.arrays import Coo, unsupported
+from ...kernels.sparse.structure import check_turned
 from ...ops import shape as shapes, sparse as ops
 from ...ops.indexing.indexing import index_select as index_select_op, select as select_op
 from ...ops.joining import cat as cat_op, stack as stack_op
 from ...tensors.state.base import TensorBase
 from ..arguments.dims import as_int
 from ..recording.public import METHODS
-from .conversion import to_sparse
 from .recording import is_sparse, record, sparse
 
 
@@ -26,7 +26,16 @@ def axes_of(dim: Any, ndim: int) -> tuple[int, ...]:
         if not -ndim <= axis < max(ndim, 1):
             raise IndexError(f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got "
                              f"{axis})")
-    return tuple(axis % ndim for axis in dims)
+    return tuple(axis % max(ndim, 1) for axis in dims)
+
+
+def distinct_axes(dim: Any, ndim: int) -> tuple[int, ...]:
+    """Dimensions as non-negative ints. Raises RuntimeError for one that is listed twice."""
+    axes = axes_of(dim, ndim)
+    twice = next((axis for i, axis in enumerate(axes) if axis in axes[:i]), None)
+    if twice is not None:
+        raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
+    return axes
 
 
 def _turned(result: Any) -> Any:
@@ -49,8 +58,10 @@ def t(input: Any) -> Any:
 
 @sparse("transpose", "swapaxes", "swapdims")
 def transpose(input: Any, dim0: int, dim1: int) -> Any:
-    ndim = input._array.ndim
-    return _turned(record(shapes.transpose, input, *axes_of((dim0, dim1), ndim)))
+    axes = axes_of((dim0, dim1), input._array.ndim)
+    if isinstance(input._array, Coo) and axes[0] != axes[1]:
+        check_turned(input._array, *axes)
+    return _turned(record(shapes.transpose, input, *axes))
 
 
 @sparse("movedim", "moveaxis")
@@ -86,8 +97,6 @@ def select(input: Any, dim: int, index: Any) -> Any:
     axis, = axes_of(dim, array.ndim)
     if not -array.shape[axis] <= at < array.shape[axis]:
         raise IndexError(f"select(): index {at} out of range for tensor of size {list(array.shape)} at dimension {dim}")
-    if not isinstance(array, Coo):
-        input = to_sparse(input)
     return record(select_op, input, axis, at % array.shape[axis])
 
 
@@ -121,7 +130,13 @@ def unbind(input: Any, dim: int = 0) -> Any:
 
 @sparse("narrow_copy")
 def narrow_copy(input: TensorBase, dim: int, start: int, length: int) -> Any:
-    axis, = axes_of(dim, input._array.ndim)
+    shape = input._array.shape
+    if not shape:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    axis, = axes_of(dim, len(shape))
+    if start < 0 or length < 0 or start + length > shape[axis]:
+        raise RuntimeError("Invalid range to narrow. range(start, start+length) must be a subset of range(0, "
+                           f"{shape[axis]}).")
     return record(ops.narrow_copy, input, axis, start, length)
 
 

@@ -15,7 +15,6 @@ import numpy as np
 from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...foundations.names import PACKAGE, reached
-from ...graph.versions import count
 from ...kernels.sparse.arrays import Blocks, Coo, SparseLike, unsupported
 from ...ops.framework import Op
 from ...ops.sparse import OWN
@@ -86,15 +85,11 @@ class SparseMethods(OtherArrayMethods):
     def data(self) -> Any:
         """A tensor over the same array without history."""
         this: Any = self
-        return sharing(this, type(self._array)(*parts_of(self._array)))
+        return sharing(this, self._array.with_values(self._array.values))
 
     @data.setter
     def data(self, value: Any) -> None:
         self._array.take(value._array)
-
-    @property
-    def _version(self) -> int:
-        return count(self._array)
 
     @staticmethod
     def __op__(op: Op, args: tuple[Any, ...]) -> Any:

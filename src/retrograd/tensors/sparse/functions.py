@@ -7,21 +7,20 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...foundations.dtypes import FLOATING, category, dtype as torch_dtype, legacy
-from ...foundations.errors import no_kernel, noted
+from ...foundations.dtypes import category
+from ...foundations.errors import noted
 from ...kernels.sparse.arrays import Compressed, Coo, unsupported
 from ...ops import sparse as ops
 from ...ops.elementwise import arithmetic, comparison, elementary
 from ...ops.framework import Op
-from ...ops.linalg import matrix
 from ...ops.networks import activations
-from ...ops.reductions import sum_all, sum_dim
 from ..arguments.dims import not_a_tensor
-from ..functions.linalg.matrix import mm as dense_mm
+from ..face.conversion import result_type
+from ..recording.inplace import over
 from ..recording.public import METHODS
-from ..state.base import TensorBase, plain
-from .conversion import coo_of, kind_of, to
-from .dimensions import axes_of, t, transpose
+from ..state.base import TensorBase
+from .conversion import kind_of, to
+from .dimensions import transpose
 from .recording import TABLE, before_write, is_sparse, record, sparse, write
 
 # Functions that map 0 to 0
@@ -29,7 +28,7 @@ from .recording import TABLE, before_write, is_sparse, record, sparse, write
 _UNARY: dict[str, Op] = {
     **{name: getattr(elementary, name) for name in (
         "sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "expm1", "log1p", "sqrt", "abs", "sgn", "sign",
-        "floor", "ceil", "trunc", "round", "frac", "erf", "erfinv", "deg2rad", "rad2deg", "conj_physical")},
+        "floor", "ceil", "trunc", "round", "frac", "erf", "erfinv", "deg2rad", "rad2deg")},
     "neg": arithmetic.neg, "relu": activations.relu, "square": arithmetic.square,
     **{name: getattr(comparison, name) for name in ("isnan", "isinf", "isposinf", "isneginf", "signbit")},
 }
@@ -48,11 +47,29 @@ TABLE.update({name: _unary(op) for name, op in _UNARY.items()})
 TABLE.update({name: TABLE[other] for name, other in _ALIASES.items()})
 
 
+@sparse("nan_to_num")
+def nan_to_num(input: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Any:
+    """See `torch.nan_to_num`."""
+    if not isinstance(input._array, Coo):
+        raise unsupported("nan_to_num.out", input._array.backend)
+    return record(elementary.nan_to_num, input, nan, posinf, neginf)
+
+
+@sparse("angle")
+def angle(input: Any) -> Any:
+    """See `torch.angle`. The angles of elements that are not stored are 0."""
+    if not isinstance(input._array, Compressed):
+        raise unsupported("angle", "SparseCPU")
+    return record(elementary.angle, input)
+
+
 @sparse("pow", "__pow__", "_power_of")
-def power(input: TensorBase, exponent: Any) -> Any:
+def power(input: Any, exponent: Any) -> Any:
     if not isinstance(exponent, (int, float)) or isinstance(exponent, bool):
         raise unsupported("pow.Tensor_Tensor", "SparseCPU")
-    return record(arithmetic.square, input) if exponent == 2 else record(arithmetic.power, input, exponent)
+    if exponent == 2:
+        return record(ops.square if isinstance(input._array, Coo) else arithmetic.square, input)
+    return record(arithmetic.power, input, exponent)
 
 
 @sparse("positive", "__pos__", "resolve_conj", "resolve_neg")
@@ -60,7 +77,7 @@ def positive(input: TensorBase) -> Any:
     return input
 
 
-@sparse("conj")
+@sparse("conj", "conj_physical")
 def conj(input: TensorBase) -> Any:
     return record(elementary.conj_physical, input) if input._array.dtype.kind == "c" else input
 
@@ -74,6 +91,10 @@ def real(input: TensorBase) -> Any:
 
 @sparse("adjoint")
 def adjoint(input: TensorBase) -> Any:
+    if input._array.ndim == 1:
+        raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    if not input._array.ndim:
+        return conj(input)
     return conj(transpose(input, -2, -1))
 
 
@@ -137,7 +158,7 @@ def divide(input: Any, other: Any, *, rounding_mode: Any = None) -> Any:
     quotient = record(arithmetic.div, input, other)
     if rounding_mode is None:
         return quotient
-    return to(TABLE["floor" if rounding_mode == "floor" else "trunc"](quotient), input.dtype)
+    return to(TABLE["floor" if rounding_mode == "floor" else "trunc"](quotient), result_type(input, other))
 
 
 @sparse("floor_divide", "__floordiv__")
@@ -161,7 +182,7 @@ _NOT_IN_PLACE = {"pow": "pow_.Scalar", "square": "pow_.Scalar", "unsqueeze": "as
 def in_place(name: str, self: Any, *args: Any, **kwargs: Any) -> Any:
     """Let a sparse tensor become the result of the function of this name."""
     name = _ALIASES.get(name, name)
-    by_coordinates, unary = isinstance(self._array, Coo), name in _UNARY
+    by_coordinates, unary = isinstance(self._array, Coo), name in _UNARY or name in ("conj_physical", "nan_to_num")
     if by_coordinates and name in _NOT_IN_PLACE:
         raise unsupported(_NOT_IN_PLACE[name], self._array.backend)
     if by_coordinates and unary and not self._array.coalesced and name not in ("neg", "conj_physical"):
@@ -177,20 +198,28 @@ def add_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
         raise RuntimeError("Sparse CSR tensors do not have is_contiguous")
     if is_sparse(self):
         return write(self, add(self, other, alpha=alpha), _UNLIKE.format("add"))
-    result = add(self, other, alpha=alpha)
-    return METHODS["copy_"](self, result)
+    return _over_dense(arithmetic.add, self, other, alpha)
+
+
+def _over_dense(op: Op, x: TensorBase, other: Any, alpha: Any) -> Any:
+    _refuse_dense("add", x, other)
+    if category(other._array.dtype) <= category(x._array.dtype):
+        other = to(other, x.dtype)
+    return over(op, x, other if alpha == 1 else multiply(other, alpha))
 
 
 @sparse("sub_", "subtract_", "__isub__")
 def sub_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
     if isinstance(self._array, Compressed) and not is_sparse(other):
         raise RuntimeError(f"unsupported tensor layout: {kind_of(self)}")
-    return add_(self, other, alpha=-alpha)
+    if is_sparse(self):
+        return write(self, sub(self, other, alpha=alpha), _UNLIKE.format("add"))
+    return _over_dense(arithmetic.sub, self, other, alpha)
 
 
 @sparse("mul_", "__imul__", "multiply_")
 def mul_(self: Any, other: Any) -> Any:
-    before = before_write(self) if is_sparse(self) else self
+    before = before_write(self, other) if is_sparse(self) else self
     result = multiply(before, before if other is self else other)
     if result is NotImplemented:
         raise not_a_tensor("mul_", other, "other", 1)
@@ -210,188 +239,3 @@ def div_(self: Any, other: Any, *, rounding_mode: Any = None) -> Any:
     if quotient is NotImplemented:
         raise not_a_tensor("div_", other, "other", 1)
     return write(self, quotient, over=True)
-
-
-# Products of matrices
-
-def _check_matrices(a: TensorBase, b: TensorBase) -> None:
-    if a._array.dtype != b._array.dtype:
-        raise noted(
-            RuntimeError(f"expected scalar type {legacy(a._array)} but found {legacy(b._array)}"),
-            because="matrix products do not promote: convert one with .to(dtype)")
-
-
-@sparse("mm", "spmm", "dsmm", "hsmm")
-def mm(input: TensorBase, mat2: TensorBase) -> Any:
-    _check_matrices(input, mat2)
-    return record(matrix.mm, input, mat2)
-
-
-@sparse("mv")
-def mv(input: TensorBase, vec: TensorBase) -> Any:
-    _check_matrices(input, vec)
-    if not is_sparse(input) or is_sparse(vec):
-        raise unsupported("mv", "SparseCPU")
-    return record(matrix.mv, input, vec)
-
-
-@sparse("bmm")
-def bmm(input: Any, mat2: Any) -> Any:
-    _check_matrices(input, mat2)
-    return record(matrix.bmm, input, mat2)
-
-
-@sparse("__rmatmul__")
-def rmatmul(input: Any, other: Any) -> Any:
-    return matmul(other, input) if isinstance(other, TensorBase) else NotImplemented
-
-
-@sparse("matmul", "__matmul__")
-def matmul(input: TensorBase, other: TensorBase) -> Any:
-    dims = input._array.ndim, other._array.ndim
-    if dims == (2, 2):
-        return mm(input, other)
-    if dims == (2, 1):
-        return mv(input, other)
-    if dims == (1, 2):
-        return mv(t(other), input)
-    if dims == (3, 3):
-        return bmm(input, other)
-    if dims == (1, 1):
-        raise unsupported("dot", "SparseCPU")
-    raise noted(
-        RuntimeError("expand is unsupported for Sparse tensors"),
-        because="multiply the matrices of a stack one by one")
-
-
-@sparse("linear")
-def linear(input: Any, weight: Any, bias: Any = None) -> Any:
-    return matmul(input, t(weight)) if bias is None else addmm(bias, input, t(weight))
-
-
-@sparse("addmm")
-def addmm(input: TensorBase, mat1: TensorBase, mat2: TensorBase, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    _check_matrices(mat1, mat2)
-    return record(matrix.addmm, input, mat1, mat2, beta, alpha)
-
-
-@sparse("_sparse_mm")
-def sparse_mm(mat1: Any, mat2: Any, reduce: Any = None) -> Any:
-    """`torch.sparse.mm`."""
-    if reduce is not None:
-        raise noted(
-            NotImplementedError("torch.sparse.mm(): reduce is not implemented"), instead="torch.scatter_reduce")
-    _check_matrices(mat1, mat2)
-    if isinstance(mat1._array, Coo) and isinstance(mat2._array, Coo):
-        return record(ops.sparse_matmul, mat1, mat2)
-    if is_sparse(mat1):
-        zeros = plain(np.zeros((mat1._array.shape[0], mat2._array.shape[1]), mat1._array.dtype))
-        return record(ops.sparse_addmm, zeros, mat1, mat2, 0, 1)
-    if is_sparse(mat2):
-        turned = sparse_mm(TABLE["transpose"](mat2, -2, -1), METHODS["transpose"](mat1, -2, -1))
-        return METHODS["transpose"](turned, -2, -1)
-    return dense_mm(mat1, mat2)
-
-
-@sparse("_sparse_addmm")
-def sparse_addmm(input: TensorBase, mat1: TensorBase, mat2: TensorBase, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """`torch.sparse.addmm`."""
-    _check_matrices(mat1, mat2)
-    return record(ops.sparse_addmm, input, mat1, mat2, beta, alpha)
-
-
-@sparse("_sampled_addmm")
-def sampled_addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1.0, alpha: Any = 1.0) -> Any:
-    """`torch.sparse.sampled_addmm`."""
-    if not isinstance(input._array, Compressed):
-        raise no_kernel("aten::sparse_sampled_addmm", "SparseCPU" if is_sparse(input) else "CPU",
-                        instead="call .to_sparse_csr() first")
-    return record(ops.sampled_addmm, input, mat1, mat2, beta, alpha)
-
-
-@sparse("hspmm")
-def hspmm(mat1: TensorBase, mat2: TensorBase, *, out: Any = None) -> Any:
-    result = record(ops.hspmm, mat1, mat2)
-    return result if out is None else write(out, result)
-
-
-@sparse("smm")
-def smm(input: Any, mat2: Any) -> Any:
-    if isinstance(input._array, Compressed):
-        raise RuntimeError("torch.empty: Only batched sparse compressed (non-block) tensors are supported, but got "
-                           "size [0]")
-    if not is_sparse(input):
-        raise RuntimeError("tensor.sspaddmm(...) can only be called on sparse tensors")
-    for place, x in ((2, input), (3, mat2)):
-        if x._array.ndim != 2:
-            raise RuntimeError(f"sspaddmm: Argument #{place}: matrices expected, got {x._array.ndim}D tensor")
-    zeros = TABLE["sparse_coo_tensor"]((input._array.shape[0], mat2._array.shape[1]), dtype=input.dtype)
-    return record(ops.sspaddmm, zeros, input, mat2, 0, 1)
-
-
-@sparse("sspaddmm", "saddmm")
-def sspaddmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Any:
-    result = record(ops.sspaddmm, input, mat1, mat2, beta, alpha)
-    return result if out is None else write(out, result)
-
-
-# Reductions
-
-@sparse("sum")
-def sum_(input: TensorBase, dim: Any = None, keepdim: bool = False, *, dtype: torch_dtype | None = None) -> Any:
-    input = input if dtype is None else to(input, dtype)
-    if dim is None or dim in ((), []):
-        return record(sum_all, input, None)
-    if not isinstance(input._array, Coo):
-        raise noted(
-            RuntimeError("reduction operations on CSR tensors with keepdim=False is unsupported"),
-            instead="call it on x.to_sparse_coo()")
-    return record(sum_dim, input, axes_of(dim, input._array.ndim), keepdim, None)
-
-
-@sparse("_sparse_sum")
-def sparse_sum(input: TensorBase, dim: Any = None, dtype: torch_dtype | None = None) -> Any:
-    """`torch.sparse.sum`."""
-    array = coo_of("coalesce" if dim is None else "sum", input)
-    input = input if dtype is None else to(input, dtype)
-    if dim is None:
-        return METHODS["sum"](TABLE["values"](TABLE["coalesce"](input)))
-    return record(ops.sparse_sum, input, axes_of(dim, array.ndim))
-
-
-def _softmax(op: Op, input: TensorBase, dim: int, dtype: Any) -> Any:
-    array = coo_of(op.name, input)
-    return record(op, input if dtype is None else to(input, dtype), *axes_of(dim, array.ndim))
-
-
-@sparse("_sparse_softmax")
-def softmax(input: TensorBase, dim: int, *, dtype: torch_dtype | None = None) -> Any:
-    """`torch.sparse.softmax`."""
-    return _softmax(ops.softmax, input, dim, dtype)
-
-
-@sparse("_sparse_log_softmax")
-def log_softmax(input: TensorBase, dim: int, *, dtype: torch_dtype | None = None) -> Any:
-    """`torch.sparse.log_softmax`."""
-    return _softmax(ops.log_softmax, input, dim, dtype)
-
-
-@sparse("norm")
-def norm(input: TensorBase, p: Any = "fro", dim: Any = None, keepdim: bool = False,
-         dtype: torch_dtype | None = None) -> Any:
-    if dim is not None:
-        raise noted(
-            RuntimeError("norm_sparse currently only supports full reductions, so 'dim' must either be empty or "
-                         "contain all dimensions of the input"), instead="call it on x.to_dense()")
-    if category(input._array.dtype) < FLOATING:
-        raise noted(
-            RuntimeError("norm(): input dtype should be either floating point or complex. Got "
-                         f"{legacy(input._array)} instead."), instead="call .float() first")
-    if p in ("fro", 2):
-        return record(ops.frobenius, input)
-    return METHODS["norm"](TABLE["values"](TABLE["coalesce"](input)), p)
-
-
-@sparse("any")
-def any_(input: Any) -> Any:
-    return plain(np.asarray(TABLE["coalesce"](input)._array.values.any()))

@@ -6,7 +6,8 @@ from typing import Any, NoReturn
 
 from ...foundations.devices import DeviceLike
 from ...foundations.dtypes import Shape, float64
-from ...foundations.errors import kind_of as name_of, noted
+from ...foundations.errors import kind_of as name_of, noted, user_site
+from ...graph.versions import written
 from ...kernels.sparse import blocks, compressed, coordinates
 from ...kernels.sparse.arrays import Blocks, Compressed, Coo, SparseLike, unsupported
 from ...ops.elementwise import arithmetic
@@ -109,7 +110,7 @@ def expand(self: Any, *sizes: Any) -> NoReturn:
 @sparse("reshape", "flatten", "outer", "einsum", "ravel")
 def reshape(self: Any, *sizes: Any, **options: Any) -> NoReturn:
     said = "reshape is not implemented for sparse tensors"
-    if not isinstance(self._array, Coo):
+    if isinstance(getattr(self, "_array", None), Compressed):
         said = "Sparse CSR tensors do not have is_contiguous"
     raise noted(RuntimeError(said), instead="call it on x.to_dense()")
 
@@ -195,6 +196,7 @@ def sparse_resize_(self: TensorBase, size: Shape, sparse_dim: int, dense_dim: in
         wide.indices, wide.coalesced = array.indices, array.coalesced
         wide.values = coordinates.resized(array.values, (array.nnz, *shape[sparse_dim:]))
     array.take(wide)
+    written(array, user_site())
     return self
 
 
@@ -202,6 +204,7 @@ def sparse_resize_(self: TensorBase, size: Shape, sparse_dim: int, dense_dim: in
 def sparse_resize_and_clear_(self: Any, size: Any, sparse_dim: int, dense_dim: int) -> Any:
     array = coo_of("sparse_resize_and_clear_", self)
     array.take(empty(tuple(size), self.dtype, sparse_dim)._array)
+    written(array, user_site())
     return self
 
 

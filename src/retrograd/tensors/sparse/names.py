@@ -15,7 +15,8 @@ AS_THEY_ARE = frozenset((
     "register_post_accumulate_grad_hook", "requires_grad_", "result_type", "retain_grad", "size", "share_memory_",
     "type_as", "typename", "pin_memory", "is_pinned", "can_cast", "promote_types", "as_subclass", "float", "double",
     "half", "int", "long", "short", "char", "byte", "bool", "cfloat", "cdouble", "unflatten",
-    "softmin", "grad", "bfloat16"))
+    "softmin", "grad", "bfloat16", "atleast_1d", "atleast_2d", "atleast_3d", "hstack", "vstack", "dstack",
+    "column_stack", "row_stack", "chain_matmul"))
 
 _OF_TENSORS = ("eq", "ne", "lt", "le", "gt", "ge", "bitwise_and", "bitwise_or", "bitwise_xor")
 _DUNDERS = {f"__{name}__": name for name in ("eq", "ne", "lt", "le", "gt", "ge")}
@@ -25,7 +26,7 @@ _ATEN = {
     "softmax": "_softmax", "log_softmax": "_log_softmax", "mean": "mean.dim", "unique": "_unique2",
     "flatten": "view", "view_as": "view", "narrow": "as_strided", "__getitem__": "as_strided", "squeeze": "as_strided",
     "allclose": "eq.Tensor", "isclose": "eq.Tensor", "where": "where.self", "fill_": "fill_.Scalar",
-    "ones_like": "fill_.Scalar", "full_like": "fill_.Scalar", "masked_fill": "masked_fill.Scalar",
+    "new_ones": "fill_.Scalar", "new_full": "fill_.Scalar", "masked_fill": "masked_fill.Scalar",
     "masked_fill_": "masked_fill_.Scalar", "vector_norm": "linalg_vector_norm", "split": "as_strided",
     "chunk": "as_strided", "tensor_split": "as_strided", "unbind": "as_strided", "diagonal": "as_strided",
     "std": "std.correction", "var": "var.correction", "sort": "sort.stable",

@@ -8,7 +8,11 @@ from . import (
     dimensions as dimensions,
     functions as functions,
     gradients as gradients,
+    layouts as layouts,
+    likes as likes,
     memory as memory,
+    products as products,
+    reductions as reductions,
 )
 from .face import begin
 from .recording import TABLE as TABLE

@@ -115,9 +115,10 @@ def record(op: Op, *args: Any) -> Any:
     return result
 
 
-def before_write(x: Any) -> Any:
-    """The tensor for a function that is about to write to it: what a node saves of it is not written."""
-    if not (local.thread.grad and requires(x)):
+def before_write(x: Any, other: Any = None) -> Any:
+    """The tensor for a function of it, and of another, that is about to write to it: what a node saves is not written.
+    """
+    if not (local.thread.grad and (requires(x) or (isinstance(other, TensorBase) and requires(other)))):
         return x
     return with_edge(x._array.with_values(np.array(x._array.values)), edge_of(x))
 
@@ -148,5 +149,5 @@ def write(x: Any, result: Any, refusal: str | None = _NARROWER, over: bool = Fal
         x._array.values = held
     written(x._array, user_site())
     if local.thread.grad:                                   # else x keeps its history, as a dense tensor does
-        x._edge = result._edge
+        x._edge = result._edge if held.dtype in DIFFERENTIABLE else None
     return x

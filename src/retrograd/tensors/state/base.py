@@ -32,6 +32,7 @@ from .refusals import (
     MULTI_OUTPUT as MULTI_OUTPUT,
     NO_GRAD as NO_GRAD,
     ORDINARY as ORDINARY,
+    VALUES as VALUES,
     refusal,
 )
 from .replays import ByStrides, Chain
@@ -292,7 +293,7 @@ def renew(view: Any) -> None:
             meta.replay = ByStrides(view._array, base._array)
         if view._edge is None and not requires(base):
             return                                       # `seen` stays, since the base may require grad later
-        if meta.creation != ORDINARY:
+        if meta.creation not in (ORDINARY, VALUES):
             raise refusal(meta.creation, view._edge, of_base=True)
         node = StridedView(base, meta.replay, view._array, edge_of(base))
         set_edge(view, node)

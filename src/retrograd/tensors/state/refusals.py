@@ -8,7 +8,8 @@ from ...foundations.errors import noted
 from ...graph.faults import forward_name
 
 # How a view was created, as far as that matters for in-place writes. `make_view` combines two of them by the maximum.
-ORDINARY, NO_GRAD, MULTI_OUTPUT, CUSTOM, INFERENCE = range(5)
+# The last is that of the values of a sparse tensor, whose history would not know of the write.
+ORDINARY, NO_GRAD, MULTI_OUTPUT, CUSTOM, INFERENCE, VALUES = range(6)
 
 _GIVEN = ("Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
           "both the view and the inplace either both inside the {} block (if you don't want the inplace to be tracked) "
@@ -23,10 +24,13 @@ _WHY = {
              "logic to handle view+inplace would override the custom backward associated with the custom Function, "
              "leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of "
              "the custom Function."),
+    VALUES: ("It is a view of the elements of a sparse tensor, and a write to them cannot be recorded. Write under "
+             "torch.no_grad(), or to a clone."),
 }
 
 _ENTRIES = {NO_GRAD: "in-place#view-made-in-no-grad", INFERENCE: "tensors#view-made-in-inference-mode",
-            MULTI_OUTPUT: "in-place#view-of-several", CUSTOM: "functions#view-returned-with-others"}
+            MULTI_OUTPUT: "in-place#view-of-several", CUSTOM: "functions#view-returned-with-others",
+            VALUES: "in-place#view-of-leaf-written-in-place"}
 
 
 def refusal(creation: int, edge: Any, *, of_base: bool) -> RuntimeError:

@@ -81,10 +81,11 @@ def scalar_tensor(s: Any, *, dtype: torch_dtype | None = None, layout: Layout = 
     return made(np.full((), filling(number("scalar_tensor", "s", 1, s), target, 1), target), device, requires_grad)
 
 
-def _with_layout(shape: tuple[int, ...], layout: Layout, dtype: Any, device: Any, requires_grad: Any) -> TensorBase:
+def _with_layout(name: str, shape: tuple[int, ...], layout: Layout, dtype: Any, device: Any, requires_grad: Any
+                 ) -> TensorBase:
     """A sparse tensor that stores nothing."""
     return implementation("_with_layout")(  # type: ignore[no-any-return]
-        shape, layout, dtype, device, requires_grad)
+        name, shape, layout, dtype, device, requires_grad)
 
 
 @public(out=rule(gradient=CONSTANT, typed=True, repeated=True, notice=""), event="aten::zeros")
@@ -99,7 +100,7 @@ def zeros(*sizes: Any, size: Any = None, dtype: torch_dtype | None = None, layou
             [0., 0., 0.]])
     """
     if layout is not strided:
-        return _with_layout(shape_of("zeros", sizes, size), layout, dtype, device, requires_grad)
+        return _with_layout("zeros", shape_of("zeros", sizes, size), layout, dtype, device, requires_grad)
     return made(np.zeros(shape_of("zeros", sizes, size), element_type("zeros", dtype)), device, requires_grad)
 
 
@@ -128,7 +129,7 @@ def empty(*sizes: Any, size: Any = None, dtype: torch_dtype | None = None, layou
     The dtype is `dtype`, or the default float dtype. Raises RuntimeError for a negative size.
     """
     if layout is not strided:
-        return _with_layout(shape_of("empty", sizes, size), layout, dtype, device, requires_grad)
+        return _with_layout("empty", shape_of("empty", sizes, size), layout, dtype, device, requires_grad)
     array = np.empty(shape_of("empty", sizes, size), element_type("empty", dtype))
     if memory_format is not None and memory_format is not contiguous_format:
         if memory_format is preserve_format:
@@ -216,7 +217,8 @@ def zeros_like(input: TensorBase, *, dtype: torch_dtype | None = None, layout: L
     """
     array, target = _like("zeros_like", input, dtype)
     if layout is not None and layout is not strided:
-        return _with_layout(array.shape, layout, dtype or input.dtype, device, requires_grad)
+        return implementation("zeros_like")(  # type: ignore[no-any-return]
+            input, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
     if layouts.in_rows(array) and memory_format is None:
         return made(full_beside(array, array.shape, target, 0), device, requires_grad)
     return made(_full_as(array, target, memory_format, 0), device, requires_grad)
