@@ -122,11 +122,21 @@ def dtypes(entry: Entry) -> list[str]:
     return [dtype for kind in entry.kinds for dtype in DTYPES[kind]]
 
 
-def calls(entry: Entry, dtype: str, draw: random.Random) -> Iterator[list[Any]]:
-    """The inputs of each call: those of one sample of the operator, and of its relatives."""
+def calls(entry: Entry, dtype: str, draw: random.Random, extreme: bool = True) -> Iterator[list[Any]]:
+    """The inputs of each call: those of one sample of the operator, and of its relatives. Some special numbers are very
+    large or small, unless `extreme` is false. Second derivatives there are differences of numbers that are larger yet,
+    so nothing but roundings.
+    """
     arrays = draw.choice(list(entry.samples(dtype)))
     for kind in CALLS:
-        yield [torch.from_numpy(np.asarray(_related(array, kind, draw))) for array in arrays]
+        related = [np.asarray(_related(array, kind, draw)) for array in arrays]
+        yield [torch.from_numpy(each if extreme or kind != "special" else _moderate(each)) for each in related]
+
+
+def _moderate(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The numbers, but 2 in place of very large and very small ones."""
+    size = np.abs(array)
+    return np.where(np.isfinite(array) & (array != 0) & ((size > 1e3) | (size < 1e-9)), 2, array).astype(array.dtype)
 
 
 def _related(array: np.ndarray[Any, Any], kind: str, draw: random.Random) -> np.ndarray[Any, Any]:

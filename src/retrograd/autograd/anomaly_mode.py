@@ -18,7 +18,7 @@ __all__ = ["detect_anomaly", "set_detect_anomaly"]
 if not TYPE_CHECKING:
     __getattr__, __dir__ = missing(__name__, __all__)
 
-_switching = threading.Lock()
+_switching = threading.RLock()
 _now = (False, True)
 
 

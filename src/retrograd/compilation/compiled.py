@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from itertools import combinations
 from threading import get_ident
-from typing import Any
+from typing import Any, ClassVar
+from weakref import WeakSet
 
 from ..foundations.errors import warn
 from ..foundations.modes import local
@@ -14,6 +16,7 @@ from ..graph import versions
 from ..tensors.state.base import TensorBase
 from ..tensors.state.dispatch import DISPATCH
 from .execution.plan import native
+from .program.interrupts import interrupts
 from .reach.changing_sizes import Sizes
 from .repeat.recipe import DECLINED
 from .trace.reasons import GivenUp, Reason
@@ -40,8 +43,11 @@ class Compiled:
     entries or if one of them serves many shapes, so that a shape with a plan of its own runs this plan.
     """
 
+    every: ClassVar[WeakSet[Compiled]] = WeakSet()
+
     def __init__(self, function: Callable[..., Any], whole: bool, backend: Any, limit: int,
                  dynamic: bool | None) -> None:
+        Compiled.every.add(self)
         self.function, self.whole, self.native, self.limit = function, whole, native(backend), limit
         self.sizes = None if dynamic is False else Sizes(bool(dynamic))    # unless each shape has a plan of its own
         self.few = FEW                                     # so many entries are tried in turn
@@ -81,14 +87,14 @@ class Compiled:
                     if free:
                         result = recipe.repeat(inputs, args, kwargs)
                         recipe.lock.release()
-                except Exception as error:
+                except BaseException as error:
+                    if interrupts(error):                  # such as KeyboardInterrupt
+                        self._drop(recipe)
+                        raise
                     recipe.lock.release()
                     if not recipe.may_start_again or recipe.schedules:
                         raise
                     return self._again(error, args, kwargs)
-                except BaseException:                      # such as KeyboardInterrupt
-                    self._drop(recipe)
-                    raise
                 self.tried += recipe.way_back is not None
                 if not free or result is not DECLINED:
                     self.unserved = 0
@@ -97,7 +103,7 @@ class Compiled:
                 declined.append(recipe)
         return self._traced(args, kwargs, declined)
 
-    def _again(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _again(self, error: BaseException, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call whose plan has raised an error and changed nothing: the program raises it where it arises."""
         result = self.function(*args, **kwargs)
         self._run_as_it_is(Reason(f"its plan raises {type(error).__name__}: {error}", None))
@@ -220,10 +226,22 @@ class Compiled:
         self.shaped = {shapes: [entry for entry in entries if entry[1] is not recipe]
                        for shapes, entries in self.shaped.items()}
 
+    @classmethod
+    def forget(cls) -> None:
+        """Let go of the recipes that other threads were using, in a forked process, which lacks these threads."""
+        for each in [*cls.every]:
+            for _, recipe in each.entries:
+                if recipe.lock.locked():
+                    each._drop(recipe)
+
     def _run_as_it_is(self, reason: Reason | None) -> None:
         """Give up compiling the function, and say so."""
         self.reason = reason
         warn(f"torch.compile runs {name_of(self.function)} as it is, since {reason}. The results are the same.")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=Compiled.forget)
 
 
 def _shapes(args: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -24,13 +24,18 @@ def ones(count: int) -> Callable[..., tuple[Any, ...]]:
 
 
 def either(name: str, condition: Callable[..., Any], first: Callable[..., Any], second: Callable[..., Any], *,
-           tensors: int, harmless: Callable[..., tuple[Any, ...]]) -> Op:
+           tensors: int, harmless: Callable[..., tuple[Any, ...]], out: Callable[..., Any] | None = None) -> Op:
     """An op that calls `first` if the condition holds and `second` if not. All three take the same arguments.
 
     The condition returns a bool without dimensions. Under a transform, this bool may stand for several, such as one for
     each sample of a batch. Then both functions are called, and `np.where` picks the results. `harmless` returns values
     for the first arguments of the function whose result is dropped, so that no derivative of that function is nan.
+
+    An argument `out` is a result of the other arguments. `out=` computes the argument again when both functions are
+    called. Otherwise a gradient 0 of the function whose result is dropped would go on to how `out` was made, and 0
+    times infinity is nan.
     """
+    names = parameters(first)
 
     def kernel(*args: Any) -> Any:
         return (first if condition(*args) else second)(*args)
@@ -42,8 +47,13 @@ def either(name: str, condition: Callable[..., Any], first: Callable[..., Any], 
             return (first if array else second)(*args)
         safe = harmless(*args)
         given, rest = args[: len(safe)], args[len(safe):]
-        taken = first(*[np.where(holds, x, other) for x, other in zip(given, safe)], *rest)
-        left = second(*[np.where(holds, other, x) for x, other in zip(given, safe)], *rest)
+        taken = first(*completed([np.where(holds, x, other) for x, other in zip(given, safe)] + [*rest]))
+        left = second(*completed([np.where(holds, other, x) for x, other in zip(given, safe)] + [*rest]))
         return np.where(holds, taken, left)
 
-    return composed(name, kernel, composition, tensors=tensors, arguments=parameters(first))
+    def completed(args: list[Any]) -> list[Any]:
+        if out is not None:
+            args[names.index("out")] = out(*args)
+        return args
+
+    return composed(name, kernel, composition, tensors=tensors, arguments=names)

@@ -49,13 +49,19 @@ def _factors(x: Value, out: Value) -> Any:
     return np.real(x) if x.dtype.kind == "c" != out.dtype.kind else x
 
 
+def _other_dtype(x: Value, out: Value) -> np.dtype[Any] | None:
+    """The dtype that was asked for, if the factors have another one."""
+    return None if out.dtype == x.dtype else out.dtype
+
+
 def _by_neighbors(g: Value, x: Value, out: Value, dim: int) -> Any:
     """The derivative of a product by an element is the product before the element times the product after it."""
     return _pulled(g, x, dim) * shift(out, dim, 1, 1.0)
 
 
 cumprod_backward = either("cumprod_backward", lambda g, x, out, dim: any_zero(x), _by_neighbors,
-                          lambda g, x, out, dim: sums_from(g * out, dim) / x, tensors=3, harmless=ones(3))
+                          lambda g, x, out, dim: sums_from(g * out, dim) / x, tensors=3, harmless=ones(2),
+                          out=lambda g, x, out, dim: cumprod(x, dim, _other_dtype(x, out)))
 cumprod: Op = operator("cumprod", kernels.cumprod, x=lambda g, x, out, dim: (
     cumprod_backward(g, _factors(x, out), out, dim) if x.ndim else g))
 
@@ -83,8 +89,16 @@ def _by_others(g: Value, x: Value, out: Value, dim: int | None) -> Any:
     return g * product_of_others(x, dim)
 
 
+def _product(g: Value, x: Value, out: Value, dim: int | None) -> Any:
+    """The product along `dim`, or of all elements, in the shape of the factors."""
+    dtype = _other_dtype(x, out)
+    if dim is None:
+        return spread(prod_all(x, dtype), x.shape, (), False)
+    return spread(prod_dim(x, dim, True, dtype), x.shape, (dim,), True)
+
+
 prod_backward = either("prod_backward", lambda g, x, out, dim: any_zero(x), _by_others,
-                       lambda g, x, out, dim: g * out / x, tensors=3, harmless=ones(3))
+                       lambda g, x, out, dim: g * out / x, tensors=3, harmless=ones(2), out=_product)
 
 
 def _prod_dim(g: Value, x: Value, out: Value, dim: int, keepdim: bool) -> Any:
@@ -94,9 +108,9 @@ def _prod_dim(g: Value, x: Value, out: Value, dim: int, keepdim: bool) -> Any:
     return prod_backward(g, _factors(x, out), out, dim)
 
 
-prod_all = operator("prod", reductions.prod_all, x=lambda g, x, out: (
+prod_all: Op = operator("prod", reductions.prod_all, x=lambda g, x, out: (
     prod_backward(spread(g, x.shape, (), False), _factors(x, out), out, None) if x.ndim else g))
-prod_dim = operator("prod", reductions.prod_dim, node=1, x=_prod_dim)
+prod_dim: Op = operator("prod", reductions.prod_dim, node=1, x=_prod_dim)
 
 
 cummax, cummin = [operator(name, kernels.cumextreme, **PAIR, x=reordered) for name in ("cummax", "cummin")]

@@ -135,7 +135,7 @@ class _All:
     """Gathers the gradients of a pass, and calls the hook once all that the pass computes have arrived."""
 
     def __init__(self, tensors: Sequence[Any], hook: Callable[[list[Any]], Any]) -> None:
-        self.hook, self.lock = hook, threading.Lock()
+        self.hook, self.lock = hook, threading.RLock()
         # Nodes by their numbers, leaves weakly: the nodes hold the hook, so the hook must not hold the nodes.
         self.made_by = [weakref.ref(t) if stands_as_leaf(t) else edge_of(t).node.number for t in tensors]
         # For each pass: how many gradients are due, the gradients that arrived, and their places.
@@ -161,7 +161,7 @@ class _Any:
     """Calls the hook with the first gradient of a pass."""
 
     def __init__(self, hook: Callable[[Any], Any]) -> None:
-        self.hook, self.lock = hook, threading.Lock()
+        self.hook, self.lock = hook, threading.RLock()
         self.seen: WeakSet[Pass] = WeakSet()
         functools.update_wrapper(self, hook)
 

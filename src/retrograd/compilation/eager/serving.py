@@ -17,6 +17,7 @@ from ...foundations.names import reached
 from ..native.host import available
 from ..native.objects import Linked
 from ..native.team import offer_help
+from ..program.interrupts import interrupts
 from . import store
 from .calls import SEEN, elementwise
 from .plans import unpacked
@@ -86,6 +87,8 @@ def _begin(key: Any, kernel: Callable[..., Any], given: tuple[Any, ...]) -> Read
             if found is not None:
                 return _Making.known.setdefault(key, _ready(*found))
         except Exception as error:
+            if interrupts(error):
+                raise
             _given_up(key, kernel, given, error)
             return None
     with _Making.lock:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import contextvars
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
-
-import numpy as np
 
 from ...extras import absent
 from ...foundations.names import reached
@@ -65,31 +61,6 @@ class Plan:
             vars(self).pop(name, None)
         ready.leases.settle()
         return ready
-
-
-def quiet() -> contextvars.Context:
-    """A context without NumPy's floating-point warnings. Kernels enter that of the thread, so plans have others."""
-    context = contextvars.Context()
-    context.run(np.seterr, all="ignore")
-    return context
-
-
-def again(plan: Plan) -> Callable[..., tuple[Any, ...]]:
-    """What runs a plan, as often as it is called, and for one thread after the other. It takes arrays in the order of
-    `plan.given`.
-    """
-    begun, lock, context = list[Ready](), threading.Lock(), quiet()
-
-    def run(*arrays: Any) -> tuple[Any, ...]:
-        with lock:
-            if begun:
-                begun[0].leases.take_back()
-            else:
-                begun.append(plan.begin())
-            found: tuple[Any, ...] = context.run(begun[0].run, *arrays)
-        return found
-
-    return run
 
 
 def native(backend: Any) -> bool:

@@ -9,13 +9,15 @@ from typing import Any, NamedTuple
 from ...kernels.layout import offset_of
 from ...tensors.state.base import requires
 from ..program.constants import differ, others
+from ..program.interrupts import interrupts
 from ..reach.items import Item, is_constant
 from ..reach.places import SOURCES, Step
 from ..reach.surroundings import READERS, autocast
 from .differences import GONE, Check
 
 HEAD = ("def guard(function, args, kwargs):", " try:")
-TAIL = (" except Exception as error:", "  return error.__traceback__.tb_lineno, gone", "")
+TAIL = (" except Exception as error:", "  if interrupts(error):", "   raise",
+        "  return error.__traceback__.tb_lineno, gone", "")
 
 
 def number_of(place: int) -> int:
@@ -52,7 +54,8 @@ class Lines:
         self.lines: list[str | Geometry] = []
         self.checks: dict[int, Check] = {}
         self.scope: dict[str, Any] = {**READERS, "differ": differ, "others": others, "gone": GONE, "requires": requires,
-                                      "autocast": autocast, "offset_of": offset_of, "token": get_cache_token}
+                                      "autocast": autocast, "offset_of": offset_of, "token": get_cache_token,
+                                      "interrupts": interrupts}
 
     def line(self, text: str, check: Check) -> None:
         """Write a line of code, which may raise if the place that it reads is gone."""

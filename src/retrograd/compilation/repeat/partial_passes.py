@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from ...foundations.dtypes import Array
-from ..execution.plan import again, planned
+from ..execution.again import again
+from ..execution.plan import planned
 from ..passes.absent import without
 from ..program.lines import Program
 
@@ -21,15 +22,13 @@ class PartialPasses:
     def __init__(self, whole: Callable[[], Program], given: Sequence[int], asked: Sequence[int], native: bool,
                  sized: bool) -> None:
         self.whole, self.given, self.asked, self.native, self.sized = whole, [*given], [*asked], native, sized
-        self.lock = threading.Lock()
         self.known: dict[frozenset[int], tuple[Callable[..., tuple[Array, ...]], list[int], list[int]]] = {}
 
     def gradients(self, there: frozenset[int], arrays: Sequence[Array], count: int) -> list[Array | None]:
         """The `count` gradients for the cotangents at the places `there`; None for those that need others. `arrays` are
         what a run takes.
         """
-        with self.lock:
-            run, taken, made = self.known[there] = self.known.get(there) or self._planned(there)
+        run, taken, made = self.known.get(there) or self.known.setdefault(there, self._planned(there))
         found = dict(zip(made, run(*[arrays[place] for place in taken]), strict=True))
         return [found.get(place) for place in range(count)]
 
@@ -38,5 +37,6 @@ class PartialPasses:
         absent = [number for place, number in enumerate(self.asked) if place not in there]
         program, made = without(self.whole(), self.asked, absent)
         numbers = [*self.given, *self.asked]
-        plan = planned(program, numbers, self.native, self.sized)
-        return again(plan), [numbers.index(number) for number in plan.given], made
+        make = partial(planned, program, numbers, self.native, self.sized)
+        plan = make()
+        return again(plan, make), [numbers.index(number) for number in plan.given], made

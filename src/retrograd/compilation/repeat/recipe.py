@@ -17,10 +17,12 @@ from ...graph.node import Output
 from ...kernels.kinds import with_numbers
 from ...kernels.layout import owner_of
 from ...tensors.state.base import edge_of, plain
+from ..execution.again import quiet
 from ..execution.leases import Lease
 from ..execution.numpy_code import Ready
-from ..execution.plan import Plan, quiet
+from ..execution.plan import Plan
 from ..passes.effects import may_start_again
+from ..program.interrupts import interrupts
 from .outside import Backward, CompiledFunctionBackward
 
 # What `repeat` returns if the traced call does not tell what this call does.
@@ -124,7 +126,9 @@ class Recipe:
         try:
             arrays = self.quiet.run(self.ready.run, *given)
             numbers = self.numbers.make(arrays, inputs)
-        except Exception:                                  # the program may go another way, without the error
+        except Exception as error:                         # the program may go another way, without the error
+            if interrupts(error):
+                raise
             return None
         finally:
             if numbers is None:
@@ -144,7 +148,7 @@ class Recipe:
 
     def _count_writes(self, error: BaseException, given: list[Array], written: list[Array]) -> None:
         """Count the writes that a run has made before it raised an error, unless the program itself will run again."""
-        if not self.may_start_again or not isinstance(error, Exception):
+        if not self.may_start_again or interrupts(error):
             done = Counter([id(owner_of(array)) for array in self.ready.written_before(error, given)])
             times = [*self.times, *[count for _, count in self.written_given]]
             owners = [owner for owner, count in zip(map(owner_of, written), times) if count and id(owner) in done]

@@ -8,7 +8,6 @@ runs them.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -125,7 +124,6 @@ class SecondPasses:
                  known: dict[int, int], fixed: dict[int, Array], read: list[Array]) -> None:
         self.graph, self.plan, self.made, self.given = graph, plan, made, given
         self.known, self.fixed, self.read = known, fixed, read
-        self.lock = threading.Lock()
         self.run: Callable[..., Any] | None = None
         self.used = False
 
@@ -137,8 +135,7 @@ class SecondPasses:
     def arrays(self, given: list[Array]) -> dict[int, Array]:
         """The saved values of a call, by their numbers."""
         self.used = True
-        with self.lock:
-            run = self.run = self.run or self.plan()
+        run = self.run = self.run or self.plan()
         found: tuple[Array, ...] = run(*given) if self.made else ()
         return {**self.fixed, **{number: given[place] for number, place in self.known.items()},
                 **dict(zip(self.made, found, strict=True))}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from copy import copy
 from functools import partial
 from itertools import permutations
 from typing import Any, NamedTuple
@@ -123,6 +124,12 @@ class SizedPlan:
         if code.sizes != sizes:
             code.bind(sizes)
         return code
+
+    def apart(self) -> SizedPlan:
+        """The same plan with memory of its own."""
+        other = copy(self)
+        other.codes, other.of_sizes = {}, {}
+        return other
 
     def _code(self, sizes: Sizes) -> SizedCode:
         large = tuple([self._is_large(unit, sizes) for unit in self.units])

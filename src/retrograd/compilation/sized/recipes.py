@@ -13,7 +13,8 @@ from functools import partial
 from typing import Any
 
 from ...foundations.dtypes import Array
-from ..execution.plan import quiet
+from ..execution.again import Again, quiet
+from ..execution.numpy_code import Ready
 from ..guards.guard import Guard
 from ..numbers.followed import Preparing
 from ..passes.effects import may_start_again
@@ -93,19 +94,27 @@ class SizedBackward:
     def __init__(self, traced: TracedBackward, program: SizedProgram, native: bool) -> None:
         self.traced, self.program, self.layouts, self.native = traced, program, program.layouts, native
         self.plan = SizedPlan(program, program.conditions(), native)
-        self.lock, self.quiet = threading.Lock(), quiet()
+        self.again = Again(_readying(self.plan), lambda: _readying(self.plan.apart()))
 
     def at(self, sizes: Sizes) -> Backward:
         """The backward pass for sizes."""
         def run(*arrays: Any) -> Any:
-            with self.lock:
-                ready = self.plan.bind(sizes).ready
-                ready.leases.take_back()
-                return self.quiet.run(ready.run, *arrays)
+            return self.again.run(arrays, sizes)
 
-        return self.traced.planned(self.plan, run, self.native, partial(self.program.at, sizes))._replace(layouts=[
+        whole = partial(self.program.at, sizes)
+        return self.traced.planned(self.plan, run, self.native, whole, True)._replace(layouts=[
             tuple([at(step, sizes) // each.dtype.itemsize for step in each.strides])
             for each in map(self.layouts.__getitem__, self.traced.asked)])
+
+
+def _readying(plan: SizedPlan) -> Callable[[Sizes], Ready]:
+    """What makes a plan ready for a run for sizes."""
+    def ready(sizes: Sizes) -> Ready:
+        found: Ready = plan.bind(sizes).ready
+        found.leases.take_back()
+        return found
+
+    return ready
 
 
 def paired(calls: Sequence[TracedCall], native: bool) -> tuple[Guard, Recipe]:

@@ -17,6 +17,7 @@ from ...kernels.layout import steps
 from ...tensors.arguments.generator import get_rng_state, set_rng_state
 from ...tensors.state.base import plain
 from ..passes import effects
+from ..program.interrupts import interrupts
 from ..program.lines import Program
 from ..program.sizes import Uses
 from ..program.stand_ins import let_go
@@ -64,10 +65,10 @@ class TracedBackward(NamedTuple):
         """The values that each run is given."""
         return *self.saved, *self.asked
 
-    def planned(self, plan: Any, run: Callable[..., Any], native: bool,
-                sized: Callable[[], Program] | None = None) -> Backward:
+    def planned(self, plan: Any, run: Callable[..., Any], native: bool, whole: Callable[[], Program],
+                sized: bool = False) -> Backward:
         """The backward pass of each repetition. `run` runs the plan, without warnings, for arrays in the order of
-        `plan.given`. `sized` makes the program for other sizes than those of the trace.
+        `plan.given`. `whole` gives the program, which is `sized` if it is for other sizes than those of the trace.
         """
         values, saved = self.program.values, self.saved
         places = [saved.index(number) for number in plan.given if number in saved]
@@ -87,11 +88,11 @@ class TracedBackward(NamedTuple):
         every = {*range(len(self.asked))}                  # for a gradient of zeros, which is there all the same
         depends = [sources or every for sources in effects.sources_of(self.program, self.asked)]
         partial = None if len(self.asked) < 2 or any(map(effects.draws, self.program.lines)) else PartialPasses(
-            sized or self._kept(), [saved[i] for i in places], self.asked, native, sized is not None)
+            whole, [saved[i] for i in places], self.asked, native, sized)
         return Backward(self.recorded, backward, [first + i for i in places], watched, self.leaves, fixed, depends,
                         layouts, self.before, self.frees, self.second, partial)
 
-    def _kept(self) -> Callable[[], Program]:
+    def kept(self) -> Callable[[], Program]:
         """What gives the program. It holds no memory of the traced run, except arrays that are the same in each run."""
         values, read = [value.copied() for value in self.program.values], {*self.program.outputs}
         read |= {number for line in self.program.lines for number in line.reads}
@@ -220,6 +221,8 @@ class Rehearsal:
         except GivenUp:
             raise
         except Exception as error:                         # which the program raises where it runs the pass
+            if interrupts(error):
+                raise
             if "second time" in str(error):
                 raise _Spent from None
             return self.tape.give_up("the backward pass of the results raises an error")

@@ -25,6 +25,7 @@ from ..program.origins import OWN, RUN, USER, whose
 from ..program.undoing import Undo
 from ..reach.judging import python_is_unknown, unknown
 from ..reach.known import LIBRARY_MODULES
+from .memories import Memories
 from .signals import Signals
 
 _IMPORTING = frozenset({"importlib._bootstrap", "_frozen_importlib", "importlib"})
@@ -48,7 +49,7 @@ class Watch:
         # The callbacks of Python's garbage collector, by identity: Python hashes a code by all that is in it.
         self.callbacks = {id(code): code for code in [getattr(call, "__code__", None) for call in gc.callbacks]}
         self.former: Any = None
-        self.signals = Signals(Watch._seen.__code__)
+        self.signals = Signals(Watch._seen.__code__, Memories._disown.__code__)
 
     def put(self, undo: Undo) -> None:
         """Watch until the exit of `undo`."""
@@ -83,7 +84,7 @@ class Watch:
             self.returned(frame, value)
         if self.signals.waiting:
             function = frame.f_code.co_name if event == "call" else value.__name__ if event == "c_call" else ""
-            self.signals.handle_before(function)
+            self.signals.handle_before(function, frame)
 
     def _count(self, function: Any, times: int) -> None:
         """Count calls of a function, if it appends to a deque."""

@@ -21,8 +21,9 @@ from ...ops.basic import clone, copy
 from ...ops.creation import new_full
 from ...ops.framework import Op, called_as_ufunc
 from ...ops.reductions import mean_all, sum_all
+from ..execution.again import quiet
 from ..execution.numpy_code import NumPyCode
-from ..execution.plan import planned, quiet
+from ..execution.plan import planned
 from ..passes.effects import draws_numbers, takes_all_numbers
 from ..passes.fusing import ALSO_ELEMENTWISE, LONGEST
 from ..program.lines import Line, Program, Ref, Value, last_uses

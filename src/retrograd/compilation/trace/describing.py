@@ -10,7 +10,8 @@ from ...foundations.names import reached
 from ...optim.elementwise import ElementsOptimizer
 from ...tensors.recording.hooks import retain
 from ...tensors.state.base import note_layout
-from ..execution.plan import Plan, again, planned
+from ..execution.again import again
+from ..execution.plan import Plan, planned
 from ..guards.guard import make as make_guard
 from ..program.formulas import Formulas, Maker
 from ..program.lines import Program
@@ -156,9 +157,10 @@ class Description:
     def _outside(self, traced: TracedBackward) -> Backward:
         """What a run needs so that its results can be differentiated."""
         native = self.recording.tape.native
-        plan = planned(traced.program, traced.given, native)
+        given, kept = traced.given, traced.kept()
+        plan = planned(traced.program, given, native)
         self.plans.append(plan)
-        return traced.planned(plan, again(plan), native)
+        return traced.planned(plan, again(plan, lambda: planned(kept(), given, native)), native, kept)
 
     def finish(self) -> None:
         """Give the results of this run the history that those of a repetition have."""

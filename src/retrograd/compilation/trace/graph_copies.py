@@ -15,7 +15,8 @@ import numpy as np
 from ...foundations.dtypes import Array
 from ...graph.node import AccumulateGrad, OpNode, Output
 from ...graph.packed import Converted, Indices, Packed
-from ..execution.plan import again, planned
+from ..execution.again import again
+from ..execution.plan import planned
 from ..passes import effects
 from ..program import constants
 from ..program.lines import Line, Program
@@ -135,6 +136,7 @@ def second_passes(tape: Tape, lines: list[Line], graph: Graph, known: KnownTenso
 
 def _run(program: Program, given: list[int], native: bool) -> Callable[..., tuple[Array, ...]]:
     """What runs the lines again, for arrays in the order of `given`."""
-    plan = planned(program, given, native)
-    places, run = [given.index(number) for number in plan.given], again(plan)
+    make = partial(planned, program, given, native)
+    plan = make()
+    places, run = [given.index(number) for number in plan.given], again(plan, make)
     return lambda *arrays: run(*[arrays[place] for place in places])

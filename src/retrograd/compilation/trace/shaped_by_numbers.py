@@ -8,14 +8,20 @@ from typing import Any
 from ...ops.framework import Op
 from ...ops.indexing.indexing import index, masked_select
 from ...ops.indexing.sorting import bincount, nonzero, nonzero_columns, unique, unique_consecutive, unique_dim
+from ...ops.linalg.solving import lstsq
 
 _ALWAYS = frozenset((bincount, masked_select, nonzero, nonzero_columns, unique, unique_consecutive, unique_dim))
+_BY_RANK = ("gelsd", "gelss")
 # The dtypes of masks: bool and uint8.
 _MASKS = frozenset("?B")
 
 
 def is_shaped_by_numbers(op: Op, args: tuple[Any, ...]) -> bool:
-    """Whether the shape of the result of a call depends on numbers: by the operator, or by a mask among its indices."""
+    """Whether the shape of a result of a call depends on numbers: by the operator, by a mask among its indices, or by
+    the rank of a matrix.
+    """
+    if op is lstsq:                                          # of which some drivers have residuals for full ranks only
+        return args[3] in _BY_RANK and args[0].shape[-2] > args[0].shape[-1]
     return op in _ALWAYS or (op is index and any([part.dtype.char in _MASKS for part in _arrays(args[1:])]))
 
 

@@ -3,7 +3,8 @@
 While a run is traced, a profile function looks at each call. Python handles signals between the instructions of the
 main thread, so Ctrl-C could raise KeyboardInterrupt in the profile function, before the call is made. If the call
 releases a lock, as the end of `with lock:` does, the lock would stay locked for ever. So a signal that arrives during a
-look waits until the end of the look, and if the call releases a lock, until the look that follows the call.
+look waits until the end of the look, and if the call releases a lock, until the look that follows the call. Python
+ignores an error in the callback of a weak reference, so a signal that arrives in a callback of the compiler waits, too.
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ _RELEASING = ("__exit__", "release", "release_lock")
 class Signals:
     """The handlers of signals that are written in Python. A handler that would interrupt a look waits for its end.
 
-    `look` is the code of the profile function. `waiting` holds the signals that have arrived during looks.
+    `looks` are the codes of the profile function and of callbacks. `waiting` holds the signals that have arrived during
+    looks.
     """
 
-    def __init__(self, look: CodeType) -> None:
-        self.look, self.waiting = look, list[tuple[_Handler, int, FrameType | None]]()
+    def __init__(self, *looks: CodeType) -> None:
+        self.looks, self.waiting = looks, list[tuple[_Handler, int, FrameType | None]]()
 
     def put(self, undo: Undo) -> None:
         """Stand before the handlers until the exit of `undo`. Python handles signals in the main thread alone."""
@@ -48,20 +50,23 @@ class Signals:
             handler, number, frame = self.waiting.pop(0)
             handler(number, frame)
 
-    def handle_before(self, call: str) -> None:
-        """Handle the signals that wait, unless a call is next that releases a lock, by its name."""
-        if call not in _RELEASING:
+    def handle_before(self, call: str, frame: FrameType) -> None:
+        """Handle the signals that wait, unless a call is next that releases a lock, by its name, or a callback runs."""
+        if call not in _RELEASING and not self._lasts(frame):
             self.handle()
 
     def _arrived(self, handler: _Handler, number: int, frame: FrameType | None) -> None:
         """Handle a signal, or let it wait if a look lasts."""
-        at = frame
-        while at is not None and at.f_code is not self.look:
-            at = at.f_back
-        if at is None:
-            handler(number, frame)
-        else:
+        if self._lasts(frame):
             self.waiting.append((handler, number, frame))
+        else:
+            handler(number, frame)
+
+    def _lasts(self, frame: FrameType | None) -> bool:
+        """Whether a look or a callback has led to a frame."""
+        while frame is not None and frame.f_code not in self.looks:
+            frame = frame.f_back
+        return frame is not None
 
 
 def _give_back(number: int, own: _Handler, handler: _Handler) -> None:

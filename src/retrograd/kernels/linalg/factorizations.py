@@ -18,6 +18,8 @@ from .triangular import adjoint, by_columns
 _COMPLEX = {"f": "complex64", "d": "complex128"}
 # LAPACK divides bidiagonal matrices that have more rows.
 _UNDIVIDED = 25
+# The largest imaginary part that the product of a vector and its gradient may have.
+_PHASE = 1e-2
 _ILL = "the input matrix is ill-conditioned or has too many repeated {}values"
 
 
@@ -157,3 +159,9 @@ def _lower_factor(a: Array) -> tuple[Any, Any]:
         column[..., 0] = np.where(going, np.where(found, pivot, root), lower[..., i, i])
         lower[..., i:, i] = column
     return lower, info
+
+
+def refuse_phase(products: Array, refusal: str) -> None:
+    """Raise an error with the given text if products of vectors and their gradients have imaginary parts."""
+    if products.dtype.kind == "c" and (np.abs(products.imag) > _PHASE).any():
+        raise RuntimeError(refusal)

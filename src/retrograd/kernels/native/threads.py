@@ -86,7 +86,7 @@ def cores() -> int:
 class _Crew:
     """The helpers of the process, and how many threads to use, including the calling thread."""
 
-    lock = threading.Lock()
+    lock = threading.RLock()                                # a finalizer may call kernels, too
     count = _count()
     helpers: tuple[_Helper, ...] = ()
 
@@ -96,19 +96,20 @@ class _Crew:
         if len(cls.helpers) < most:
             with cls.lock, suppress(RuntimeError):
                 while len(cls.helpers) < most:
-                    cls.helpers += (_Helper(),)
+                    helper = _Helper()
+                    cls.helpers += (helper,)
         return [helper for helper in cls.helpers[:most] if helper.free.acquire(blocking=False)]
 
     @classmethod
     def forget(cls) -> None:
         """Start anew in a forked process, which has none of its parent's threads."""
-        cls.lock, cls.helpers = threading.Lock(), ()
+        cls.lock, cls.helpers = threading.RLock(), ()
 
 
 class _Lent(_Crew):
     """Other helpers, which may stay for a while after their work. So they are not those of kernels."""
 
-    lock = threading.Lock()
+    lock = threading.RLock()
     helpers: tuple[_Helper, ...] = ()
 
 

@@ -63,13 +63,14 @@ def _prod_to_self(g: Value, src: Value, index: Value, dim: int, include_self: bo
 
 def _by_others(g: Value, x: Value, factors: Value, out: Value, index: Value, dim: int, include_self: bool) -> Any:
     others = products_of_others(factors, index, x.shape, dim)
-    return gather(g * x if include_self else g, index, dim) * others
+    return gather(g * (x if include_self else scatter_value(x, index, dim, 1)), index, dim) * others
 
 
 prod_backward = either(
     "scatter_prod_backward", lambda g, x, factors, out, index, dim, include_self: any_zero(factors), _by_others,
     lambda g, x, factors, out, index, dim, include_self: gather(g * out, index, dim) / factors,
-    tensors=5, harmless=ones(4))
+    tensors=5, harmless=ones(3), out=lambda g, x, factors, out, index, dim, include_self: (
+        scatter_prod(x, factors, index, dim, "prod", include_self)))
 
 
 def _prod_to_source(g: Value, x: Value, src: Value, index: Value, out: Value, dim: int, include_self: bool) -> Any:

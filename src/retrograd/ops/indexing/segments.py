@@ -54,7 +54,8 @@ def _with_zeros(g: Value, x: Value, out: Value, index: Value, lengths: Value, di
 
 prod_backward = either("segment_prod_backward", _with_zeros, _by_others,
                        lambda g, x, out, index, lengths, dim, initial: _read(g * out, index, dim) / x,
-                       tensors=5, harmless=ones(3))
+                       tensors=5, harmless=ones(2), out=lambda g, x, out, index, lengths, dim, initial: (
+                           segment_prod(x, index, lengths, dim, "prod", initial)))
 segment_sum: Op = operator("segment_reduce", kernels.segment_reduce, tensors=3, x=_read)
 segment_mean: Op = operator("segment_reduce", kernels.segment_reduce, tensors=3,
                             x=lambda g, index, lengths, dim: _read(g / np.maximum(lengths, 1), index, dim))

@@ -12,27 +12,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...foundations.dtypes import Array
 from ...kernels.linalg import factorizations as kernels
+from ..basic import look
 from ..framework import Op, constant, operator
 from .adjoints import adjoint, differences, in_sum, main_diagonal, on_diagonal, skew
 
 if TYPE_CHECKING:
     from ..values import Value
 
-# The largest imaginary part that the product of a vector and its gradient may have.
-_PHASE = 1e-2
+
+def without_phase(products: Value, refusal: str) -> None:
+    """Raise an error with the given text if complex products show that a result depends on the phases of vectors. The
+    products are those of the vectors and their gradients.
+    """
+    look(products, kernels.refuse_phase, refusal)
 
 
-def _refuse_phase(products: Array, refusal: str) -> Any:
-    if products.dtype.kind == "c" and (np.abs(products.imag) > _PHASE).any():
-        raise RuntimeError(refusal)
-    return products
-
-
-# The inner products of vectors and their gradients, unless complex products show that the result depends on the phases
-# of the vectors: that raises an error with the given text.
-without_phase = operator("without_phase", _refuse_phase, tensors=1)
 _REFUSED = ("svd_backward: The singular vectors in the complex case are specified up to multiplication by e^{i phi}. "
             "The specified loss function depends on this phase term, making it ill-defined.")
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from operator import itemgetter
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -21,16 +20,12 @@ from ...ops.framework import Op, Save
 from ...tensors.state.base import TensorBase
 
 _classes: dict[Op, type[OpNode]] = {}
-_making_classes = Lock()
 
 
 @cache
 def class_of(op: Op) -> type[OpNode]:
     """The node class of an op, the same for all threads."""
-    with _making_classes:
-        if op not in _classes:
-            _classes[op] = node_class(op)
-        return _classes[op]
+    return _classes.setdefault(op, node_class(op))         # without a lock: a finalizer may come in between
 
 
 def made_node(kind: type[OpNode], plan: Plan | None, edges: tuple[Any, ...], shape: Shape | None,

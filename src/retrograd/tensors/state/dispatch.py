@@ -46,7 +46,7 @@ class Dispatch:
         self.refused: Callable[[Any, list[Any], Any], TypeError]
         self._usual: set[type] = set()
         self._watching = 0
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()                       # a finalizer may enter a mode
 
     def spare(self, *kinds: type) -> None:
         """Add classes, whose instances handle no calls, to the usual types."""
@@ -76,7 +76,8 @@ class Dispatch:
         self.fallback = asked
 
     def _renew(self) -> None:
-        self.inert = frozenset() if self._watching else frozenset(self._usual)
+        usual = frozenset(self._usual)                      # made before: then no finalizer comes in between
+        self.inert = frozenset() if self._watching else usual
         self.plain = Dispatch if self._watching else self.tensor
 
 

@@ -37,6 +37,11 @@ def _sparse_gradient(x: Any) -> Any:
     return w.grad.clone()
 
 
+def _columns(x: Any) -> Any:
+    """A matrix whose rank depends on the numbers."""
+    return torch.stack([x, x.sort()[0]], 1).double()
+
+
 PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "unique": lambda x: torch.unique(x) * 2,
     "unique with counts": lambda x: torch.unique(x, return_counts=True)[1] * 2,
@@ -57,6 +62,7 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "repeat_interleave": lambda x: torch.repeat_interleave(x, x) * 2,
     "values of a sparse tensor": lambda x: x.to_sparse().values() * 2,
     "gradient of a sparse product": _sparse_gradient,
+    "residuals of lstsq": lambda x: torch.linalg.lstsq(_columns(x), torch.ones(3, 1).double(), driver="gelsd")[1] * 2,
     "one_hot": lambda x: torch.nn.functional.one_hot(x) * 2,
 }
 

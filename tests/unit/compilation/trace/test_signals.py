@@ -118,6 +118,17 @@ def test_a_signal_that_waits_comes_with_the_end_of_the_look(event: str, name: st
     assert reached == []
 
 
+@pytest.mark.parametrize("event", ["call", "return"])
+def test_a_signal_during_the_callback_of_a_weak_reference_is_not_lost(event: str) -> None:
+    def function(x: Any) -> Any:
+        return (x * 2).sin() + 1                           # an array goes after the call that reads it
+
+    sent = signal_in_look(event, "_disown")
+    with pytest.raises(Arrived):
+        torch.compile(function, backend="numpy")(torch.ones(3))
+    assert sent
+
+
 def test_a_handler_that_returns_ends_nothing() -> None:
     came, kept = [], list[Any]()
     former = signal.signal(signal.SIGINT, lambda number, frame: came.append(number))

@@ -22,7 +22,6 @@ from ....ops.framework import Op
 from ....ops.indexing import sorting
 from ....ops.linalg import norms
 from ....ops.linalg.matrix import trace
-from ....ops.linalg.singular_values import without_phase
 from ....ops.networks.normalization import sum_over_rows
 from ....ops.reductions import (
     amax,
@@ -258,6 +257,6 @@ DIMENSIONS: dict[Op, Rule] = {
     sum_over_rows: _sum_over_rows, unfold_backward: _sum_of_windows,
     **rules(_in_shape, unsafe_view, read_as, COPIES[view]),
     norms.dist: _dist, sorting.isin: _isin, sorting.searchsorted: _searchsorted,
-    **rules(_looked_at, look, without_phase), **rules(by_stack, cast, fresh, joining.tril, joining.triu, detach_copy),
+    **rules(_looked_at, look), **rules(by_stack, cast, fresh, joining.tril, joining.triu, detach_copy),
     frexp: by_alignment,
 }
