@@ -92,7 +92,7 @@ coo_of_compressed: Op = linear("to_sparse", lambda x, layout: compressed.to_coo(
                                x=lambda g, layout: _recompressed(g, *layout), node=1)
 by_coordinates: Op = linear("to_sparse", coordinates.by_coordinates, x=lambda g, sparse_dim: dense(g))
 masked: Op = operator("sparse_mask", lambda x, mask: _masked(x, mask), tensors=2,
-                      x=lambda g, mask: dense(masked_sparse(g, mask)))
+                      x=lambda g, mask: dense(masked(g, mask)))
 # At each index of the mask once, even if the mask has an index twice.
 masked_once: Op = operator("sparse_mask", coordinates.masked_once, tensors=2, x=lambda g, mask: masked_once(g, mask))
 # The same for a dense array, whose gradient is dense.

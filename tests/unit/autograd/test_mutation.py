@@ -284,11 +284,12 @@ def functions() -> Iterator[tuple[str, set[str]]]:
 
 def test_every_write_that_is_counted_is_announced() -> None:
     """But for the functions that count for others, for what the author of a Function wrote by such writes, and for
-    what puts other memory, or another geometry, behind a tensor, or copies it onto itself, or was told of a write; and
-    for a first gradient, whose memory is new.
+    what puts other memory, or another geometry, behind a tensor, or copies it onto itself, or was told of a write; for
+    a first gradient, whose memory is new; and for the mark of a coalesced tensor.
     """
     silent = {name for name, called in functions() if "written" in called and "writing" not in called}
     assert silent == {
         "inplace.written", "versions.written_all", "function_outputs.__init__", "storage.set_", "geometry._turn",
         "geometry._resize", "overwriting.copy_", "edges.increment_version", "gradients._copied",
-        "shadows.rewritten", "fused._add_relu_"}
+        "shadows.rewritten", "fused._add_relu_", "memory.sparse_resize_", "memory.sparse_resize_and_clear_",
+        "conversion.coalesced_"}

@@ -17,9 +17,9 @@ from showing.error_index import Entry
 
 PACKAGE = pages.ROOT / "src" / "retrograd"
 # Where the sentences of autograd stand. Profiles, counts and devices are about programs, and not about derivatives.
-_OF_TENSORS = ("recording/gradients", "recording/hooks", "recording/inplace", "recording/inplace_methods",
-               "recording/resizing", "recording/saved_values", "recording/saving", "state/base", "state/inference",
-               "state/refusals", "tensor")
+_OF_TENSORS = ("recording/assigned", "recording/gradients", "recording/hooks", "recording/inplace",
+               "recording/inplace_methods", "recording/resizing", "recording/saved_values", "recording/saving",
+               "state/base", "state/inference", "state/refusals", "tensor")
 _OF_UTILS = ("checkpoint", "hooks", "recomputation")
 MODULES = [path for path in sorted([*PACKAGE.glob("graph/*.py"), *PACKAGE.glob("autograd/**/*.py"),
                                     *(PACKAGE / "utils" / f"{name}.py" for name in _OF_UTILS),
@@ -33,6 +33,9 @@ LEFT_OUT = {
     "`{}`, written over the tensor itself": "a docstring",
     "The backward of `{}`": "a docstring",
     "attempting to assign a gradient with device type": "of the device meta, whose tensors are few programs' own",
+    "It is a view of the elements of a sparse tensor": "of sparse tensors, where PyTorch records the write",
+    "attempting to assign a gradient to a tensor that has data": "of sparse tensors, which few programs assign",
+    "the tensor has the layout {}, and": "the note of the one before",
     "cannot pickle": "of copying, which is no part of autograd",
     "a graph cannot be copied or saved": "of copying, which is no part of autograd",
     "save the tensor's detach(), or run": "of copying, which is no part of autograd",

@@ -66,7 +66,8 @@ def without_rule(ops: Iterable[Op]) -> list[Op]:
 
 def test_each_operator_has_a_rule_for_batches_or_names_its_dims() -> None:
     """Sparse arrays are no samples, and the arguments of `call` are a function's."""
-    of_sparse = {*sparse.OWN, sparse.dense, sparse.coo_of_compressed, sparse.placed_at}
+    of_sparse = {*sparse.OWN, sparse.dense, sparse.coo_of_compressed, sparse.placed_at, sparse.filled,
+                 sparse.spdiags}
     assert {*without_rule(stated_ops())} - of_sparse == {basic.call}
 
 

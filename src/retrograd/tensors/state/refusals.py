@@ -29,8 +29,7 @@ _WHY = {
 }
 
 _ENTRIES = {NO_GRAD: "in-place#view-made-in-no-grad", INFERENCE: "tensors#view-made-in-inference-mode",
-            MULTI_OUTPUT: "in-place#view-of-several", CUSTOM: "functions#view-returned-with-others",
-            VALUES: "in-place#view-of-leaf-written-in-place"}
+            MULTI_OUTPUT: "in-place#view-of-several", CUSTOM: "functions#view-returned-with-others"}
 
 
 def refusal(creation: int, edge: Any, *, of_base: bool) -> RuntimeError:
@@ -44,4 +43,4 @@ def refusal(creation: int, edge: Any, *, of_base: bool) -> RuntimeError:
         said = f"{view} was created in {modes.format(what)}"
     else:
         said = f"{output} and {what}"
-    return noted(RuntimeError(f"{said}. {_WHY[creation]}"), _ENTRIES[creation])
+    return noted(RuntimeError(f"{said}. {_WHY[creation]}"), _ENTRIES.get(creation, ""))
