@@ -93,12 +93,9 @@ def _nonzero() -> NotImplementedError:
 
 
 def _refuse_assignment(function: Any, tensor: TensorBase, *values: Any) -> None:
-    """Raises RuntimeError for `.data` or `.grad` on another device than the tensor."""
+    """Raises RuntimeError for `.data` on another device than the tensor. The setter of `.grad` checks that itself."""
+    if getattr(function.__self__.fget, "body", function).__name__ == "grad":
+        return
     for value in values:
-        if is_meta(value) == is_meta(tensor):
-            continue
-        if getattr(function.__self__.fget, "body", function).__name__ == "grad":
-            here, there = ("meta", "cpu") if is_meta(value) else ("cpu", "meta")
-            raise RuntimeError(f"attempting to assign a gradient with device type '{here}' to a tensor with device "
-                               f"type '{there}'. Please ensure that the gradient and the tensor are on the same device")
-        raise incompatible("one of them is on the device meta")
+        if is_meta(value) != is_meta(tensor):
+            raise incompatible("one of them is on the device meta")
