@@ -4,8 +4,8 @@ Hypothesis sets no deadline, since the machine may be busy with something else. 
 before: what is warned of once a process is warned of every time.
 
 `--thorough` runs everything. Without it, a test that is marked as `sampled(n)` runs about one of n of its cases, and
-Hypothesis tries fewer examples. `--quick` runs a part of this that takes a minute: of each test the few cases that cost
-little. What a case costs is measured by `make costs`.
+Hypothesis tries fewer examples. `--quick` runs a part of this that takes two minutes: of each test the few cases that
+cost little. What a case costs is measured by `make costs`.
 """
 
 import gc

@@ -20,8 +20,8 @@ def on_diagonals(cases: Sequence[Mapping[str, object]], n: int) -> list[int]:
     """The places of about one of n cases, which are given as the values of their parameters.
 
     A case is on a diagonal if the weighted places of its values, each among the values of its parameter, add up to a
-    multiple of n. So every value of a parameter occurs, if another parameter has n values, or several others together
-    have many more combinations.
+    multiple of n. So every value of a parameter occurs, if another parameter has n values. If none has so many, the
+    cases are spread over the values, and some values may be absent if few cases are kept.
     """
     columns = {_numbered([id(case[name]) for case in cases]) for name in cases[0]}      # those that go together once
     longest_first = sorted(columns, key=lambda places: (-max(places), places))
