@@ -102,7 +102,7 @@ ACCEPTED: dict[str, tuple[int, Callable[[Ends], bool]]] = {
     "Of unknown options PyTorch shows some in an order of its hash table": (
         5, lambda e: e.types == ("TypeError", "TypeError") and "wrong=int" in e.theirs),
     "Of several faults another is found first, and that is of another type": (
-        79, lambda e: e.refused and e.of(_OTHER_FAULT)),
+        78, lambda e: e.refused and e.of(_OTHER_FAULT)),
     "PyTorch takes it by oversight: it reads foreign memory, or makes something of it that means nothing": (
         54, lambda e: e.theirs.startswith("ok") and not e.ours.startswith("ok") and e.of(_MEANINGLESS)),
     "PyTorch takes it, and it is not there": (
