@@ -11,6 +11,7 @@ from ...foundations.dtypes import F32, F64, Array
 from ...foundations.modes import local
 from ...graph.crossings import original
 from ...graph.node import AccumulateGrad
+from ...kernels.kinds import OtherArray
 from ...ops.creation import full_beside
 from ...tensors.state.base import TensorBase
 from ..state.base import over, plain, requires, with_edge
@@ -46,11 +47,13 @@ class TensorRecorder:
 
         Under a transform, if nobody watches calls, the rules get interim tensors. If moreover the operator is
         elementwise and no level in effect has tangents, `at_once(rule, cotangent, values)` computes with arrays, and
-        the values stay arrays. Otherwise, and always for rules of a program, `at_once` is None and the rules get plain
-        tensors.
+        the values stay arrays. Otherwise, and always for rules of a program and for sparse arrays, `at_once` is None
+        and the rules get plain tensors.
         """
         thread, op = local.thread, node.op
         if thread.transform is None or DISPATCH.plain is not DISPATCH.tensor or not op.known:
+            return self.settled(cotangent), values and self.saved(node, values), None
+        if isinstance(cotangent._array, OtherArray) or (values and any([isinstance(x, OtherArray) for x in values])):
             return self.settled(cotangent), values and self.saved(node, values), None
         if op.kind == "elementwise" and thread.levels:
             dtype = cotangent._array.dtype

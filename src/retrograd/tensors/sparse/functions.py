@@ -110,7 +110,7 @@ def _refuse_dense(name: str, a: Any, b: Any) -> None:
     if is_sparse(a) and is_sparse(b):
         return
     other, stored = (b, a._array) if is_sparse(a) else (a, b._array)
-    shape = np.shape(other._array if isinstance(other, TensorBase) else other)
+    shape = other._array.shape if isinstance(other, TensorBase) else np.shape(other)
     if shape != stored.shape:
         kind = "op2" if isinstance(stored, Compressed) else "dense"
         raise RuntimeError(f"{name}: expected 'self' and 'other' to have same size, but self has size {[*shape]} while "

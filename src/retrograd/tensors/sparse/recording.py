@@ -21,7 +21,7 @@ from ...foundations.modes import local
 from ...graph.versions import count_with, new_lineage, writing, written
 from ...kernels.kinds import with_numbers
 from ...kernels.sparse.arrays import SparseLike
-from ...ops.basic import cast
+from ...ops.basic import beyond, cast
 from ...ops.framework import Op
 from ..recording.inplace import check_writable
 from ..recording.nodes import new_node
@@ -35,7 +35,8 @@ from ..state.base import (
     requires,
     with_edge,
 )
-from ..state.inside import refuse_samples
+from ..state.inside import no_batch
+from ..transforms.batched import is_batch
 
 # What a public function does with sparse tensors, by the name of the function.
 TABLE: dict[str, Callable[..., Any]] = {}
@@ -97,9 +98,12 @@ def record(op: Op, *args: Any) -> Any:
     thread = local.thread
     if thread.levels:
         refuse_tangents(op.name, operands, "compute with dense tensors: sparse ones have no tangents")
-        refuse_samples(op.name, *[x for x in operands if x is not None])
-    run = thread.run if thread.transform is None else call  # a transform sees the call, and runs the kernel
-    out = run(op, arrays, *args[1:]) if op.variadic else run(op, *arrays, *args[op.arity:])
+    options = args[1:] if op.variadic else args[op.arity:]
+    if any(map(is_batch, arrays)):
+        out = _by_samples(op, arrays, options)
+    else:
+        run = thread.run if thread.transform is None else call  # a transform sees the call, and runs the kernel
+        out = run(op, arrays, *options) if op.variadic else run(op, *arrays, *options)
     result = with_edge(out, None)
     edges: tuple[Any, ...] = ()
     if thread.grad and op.steps:
@@ -113,6 +117,19 @@ def record(op: Op, *args: Any) -> Any:
     elif thread.inference:
         mark_inference(result)
     return result
+
+
+def _by_samples(op: Op, arrays: Sequence[Any], options: Sequence[Any]) -> Any:
+    """The dense results of an operator for all samples of its dense operands, one by one. The sparse operands are the
+    same for all samples. Raises RuntimeError if a result would be sparse.
+    """
+    def of_sample(*given: Any) -> Any:
+        found = op([*given], *options) if op.variadic else op(*given, *options)
+        if isinstance(found, SparseLike):
+            raise no_batch(op.name)
+        return found
+
+    return beyond(of_sample, *arrays)
 
 
 def before_write(x: Any, other: Any = None) -> Any:

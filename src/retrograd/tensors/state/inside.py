@@ -7,6 +7,7 @@ from typing import Any
 from ...foundations.dtypes import Array
 from ...foundations.errors import noted
 from ...foundations.modes import local
+from ...kernels.kinds import OtherArray
 from ...tensors.state.base import TensorBase
 
 _LOOP = 'call vmap(..., fallback="loop"), which calls the function once for each sample'
@@ -23,7 +24,19 @@ def is_sample(tensor: TensorBase) -> bool:
 def refuse_samples(name: str, *tensors: Any, said: str = _NO_RULE) -> None:
     """Raise RuntimeError if a tensor is a sample of a batch, for whose numbers the function `name` asks."""
     if local.thread.levels and any([is_sample(tensor) for tensor in tensors]):
-        raise noted(RuntimeError(said.format(name)), instead=_LOOP)
+        raise no_batch(name, said)
+
+
+def no_batch(name: str, said: str = _NO_RULE) -> RuntimeError:
+    """The error for a function `name` that cannot compute a batch."""
+    return noted(RuntimeError(said.format(name)), instead=_LOOP)
+
+
+def dense_array(tensor: TensorBase) -> Array:
+    """The array of a tensor that is to be a batch. Raises RuntimeError for a sparse tensor."""
+    if isinstance(tensor._array, OtherArray):
+        raise no_batch("select")                           # which takes a sample out of the batch
+    return tensor._array
 
 
 def keep_tangents(array: Array, former: Array) -> None:

@@ -31,6 +31,7 @@ from ...ops.reductions import sum_dim
 from ...ops.shape import alias, expand, permute
 from ..recording.calls import CALLS
 from ..state.base import TensorBase, edge_of, plain, with_edge
+from ..state.inside import dense_array
 from .batched import Batched, hidden, is_array, is_batched, parts, shown
 from .batching import BatchLevel
 from .forward import ForwardLevel, or_zeros
@@ -224,10 +225,9 @@ class ZeroTangent(Crossing):
 
 # Batches
 
-
 def enter_batch(level: BatchLevel, tensor: Any, dim: int) -> Any:
-    """A tensor whose dim is the hidden axis of the level."""
-    array = tensor._array
+    """A tensor whose dim is the hidden axis of the level. Raises RuntimeError for a sparse tensor."""
+    array: Any = dense_array(tensor)
     order = (dim, *[d for d in range(array.ndim) if d != dim])
     array = hidden(inner(array if not dim else permute.run(array, order)), level)
     result = _made(EnterBatch, level, array, tensor, name=_PERMUTE if dim else _ALIAS)
