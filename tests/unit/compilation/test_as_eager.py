@@ -189,6 +189,7 @@ def test_rules_compute_bfloat16_in_float32(name: str) -> None:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("shape", [(90_001,), (393_216,), (1_000_003,), (300, 200), (100_003, 3), (70, 64, 32),
                                    (2, 262_144)])
+@pytest.mark.sampled(2)
 def test_sums_of_all_elements_in_blocks(shape: tuple[int, ...], dtype: Any) -> None:
     def function(x: Any, y: Any) -> Any:
         return (x * 2 + 1).sum(), (x * y).mean(), (x - y).exp().sum((*range(x.ndim),))

@@ -31,7 +31,7 @@ def test_one_piece(name: str, backend: str) -> None:
     assert (not quiet.reasons and repeated) or not PIECES[name].stays, quiet.reasons
 
 
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_random_programs(group: int, backend: str) -> None:

@@ -24,6 +24,7 @@ def loss(name: str, x: Any, weight: Any) -> Any:
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("outside", [False, True])
 @pytest.mark.parametrize("name", VECTORS)
+@pytest.mark.sampled(2)
 def test_phases(name: str, outside: bool, backend: str) -> None:
     def step(x: Any, weight: Any) -> Any:
         return loss(name, x, weight) if outside else torch.autograd.grad(loss(name, x, weight), x)[0]

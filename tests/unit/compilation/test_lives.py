@@ -17,7 +17,7 @@ COUNT = int(os.environ.get("RETROGRAD_PROGRAMS", "60"))
 GROUPS = 20
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_lives(group: int, backend: str) -> None:

@@ -74,7 +74,7 @@ def mask_for(rng: random.Random, kind: str, shape: tuple[int, ...], dtype: Any) 
     return mask.to(dtype)
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(22)
 @pytest.mark.parametrize("kind", ["none", "causal", "bools", "floats", "rows"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 @pytest.mark.parametrize("seed", range(12))
@@ -93,7 +93,7 @@ def test_attention(seed: int, dtype: Any, kind: str) -> None:
         tensors, [rng.random() < 0.8 for _ in tensors])
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 @pytest.mark.parametrize("seed", range(30))
 def test_layer_norm(seed: int, dtype: Any) -> None:

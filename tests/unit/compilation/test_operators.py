@@ -22,7 +22,7 @@ GROUPS = [STRIDES, tuple([way for way in WAYS if way not in STRIDES])]
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.sampled(127)
+@pytest.mark.sampled(381)
 @pytest.mark.parametrize("ways", GROUPS, ids=",".join)
 @pytest.mark.parametrize("backend", ["numpy", pytest.param("llvm", marks=needs("llvmlite"))])
 @pytest.mark.parametrize("entry", TABLE, ids=str)

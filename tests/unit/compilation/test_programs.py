@@ -37,7 +37,7 @@ def executor(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     torch.set_rng_state(state)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_random_programs(executor: str, group: int) -> None:
     smooth, planned = executor == "llvm", 0

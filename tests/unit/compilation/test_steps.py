@@ -89,7 +89,7 @@ def batches(*shapes: tuple[int, ...], count: int = 4) -> list[tuple[Any, ...]]:
     return [tuple([torch.randn(shape, generator=generator) for shape in shapes]) for _ in range(count)]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_optimizers(name: str, backend: str) -> None:
     def make() -> tuple[Any, Any, Callable[..., Any]]:
@@ -175,6 +175,7 @@ LAYERS: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
 
 
 @pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.sampled(2)
 def test_layers(name: str, backend: str) -> None:
     layer, shape = LAYERS[name]
 

@@ -50,7 +50,7 @@ def test_facts_of_processes(count: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("count", [2, 3])
 def test_compiled_functions_of_processes(count: int) -> None:
     """`RETROGRAD_PROGRAMS=500` in the environment runs so many random programs."""
-    first, programs = 10_000 * count, int(os.environ.get("RETROGRAD_PROGRAMS", "10"))
+    first, programs = 10_000 * count, int(os.environ.get("RETROGRAD_PROGRAMS", "5"))
     backends = ["numpy", *(["llvm"] if available() else [])]
     result = launched("compiled", count, SECONDS + 2 * programs, str(first), str(first + programs), *backends)
     assert result.returncode == 0, result.stderr

@@ -81,6 +81,7 @@ def there_and_back(function: Callable[[Any], Any], x: Any, cotangent: Any) -> Ru
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.sampled(2)
 def test_parts_have_the_bits_of_the_whole(name: str, dtype: Any, calls: list[int]) -> None:
     run = there_and_back(method(name), inputs(dtype, SIZE), inputs(dtype, SIZE) + 1)
     assert with_threads(3, run) == with_threads(1, run)
@@ -122,6 +123,7 @@ ACTIVATIONS: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
 @pytest.mark.parametrize("name", ACTIVATIONS)
+@pytest.mark.sampled(3)
 def test_blocks_of_formulas_have_the_bits_of_the_whole(name: str, dtype: Any, calls: list[int],
                                                        monkeypatch: pytest.MonkeyPatch) -> None:
     """On three threads, and on one thread where the arrays are very large."""

@@ -79,6 +79,7 @@ def writes(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
 @pytest.mark.parametrize(("name", "options"), CASES)
+@pytest.mark.sampled(3)
 def test_both_ways_agree(name: str, options: dict[str, Any], dtype: str, writes: list[Any]) -> None:
     torch.manual_seed(0)
     shapes: list[tuple[int, ...]] = [(7, 5), (), (2, 3, 4) if name == "Adafactor" else (0, 3)]
@@ -98,6 +99,7 @@ def _drawn(shape: tuple[int, ...], dtype: torch.dtype, turned: bool = False) -> 
 
 
 @pytest.mark.parametrize(("name", "options"), CASES)
+@pytest.mark.sampled(2)
 def test_both_ways_agree_in_blocks_and_in_columns(name: str, options: dict[str, Any], writes: list[Any]) -> None:
     torch.manual_seed(0)
     agree(name, options, *_drawn((140_001,), torch.float32))

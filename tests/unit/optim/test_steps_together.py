@@ -31,6 +31,7 @@ def _facts(parameters: list[Any], states: list[Any]) -> list[Any]:
 
 @pytest.mark.parametrize(("name", "options"), OPTIMIZERS)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.complex64])
+@pytest.mark.sampled(2)
 def test_steps_together_are_those_one_by_one(name: str, options: dict[str, Any], dtype: Any) -> None:
     def make(x: Any) -> Any:
         return x.to(dtype)

@@ -26,7 +26,7 @@ def check(f: Any, step: float = 1e-4) -> None:
     torch.testing.assert_close(gradient, expected, rtol=1e-4, atol=1e-4 * (1 + expected.abs().max().item()))
 
 
-@pytest.mark.sampled(40)
+@pytest.mark.sampled(80)
 @pytest.mark.parametrize("seed", range(2000))
 def test_random_programs(seed: int) -> None:
     check(program(seed, 4)[1])
@@ -76,7 +76,7 @@ def outputs(entry: Entry, inputs: list[Any]) -> list[Any]:
     return [*found] if isinstance(found, tuple | list) else [found]
 
 
-@pytest.mark.sampled(48)
+@pytest.mark.sampled(96)
 @pytest.mark.parametrize("entry", OPERATORS, ids=str)
 def test_operators(entry: Entry) -> None:
     seed = OPERATORS.index(entry)

@@ -113,7 +113,7 @@ def flat(found: Any) -> list[Any]:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")    # a callback of a weak reference
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_an_interrupt_leaves_nothing_behind(name: str) -> None:
     program = PROGRAMS[name]

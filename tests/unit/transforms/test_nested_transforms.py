@@ -31,7 +31,7 @@ def expected(text: str, degree: int) -> float:
         return derivative(lambda x: CURVES[text](number(x)).item(), X, degree)
 
 
-@pytest.mark.sampled(3)                                    # each curve runs all nestings
+@pytest.mark.sampled(6)                                    # each curve runs all nestings
 @pytest.mark.parametrize("text", CURVES)
 @pytest.mark.filterwarnings("ignore")
 def test_every_nesting_gives_the_derivative(text: str) -> None:
@@ -62,6 +62,7 @@ def expected_curvature(name: str) -> float:
 @pytest.mark.parametrize("name", with_weight(number(0)))
 @pytest.mark.parametrize("nesting", [*product(["grad", "jvp", "jacfwd", "backward", "vmap of grad"], repeat=2)],
                          ids=" of ".join)
+@pytest.mark.sampled(2)
 def test_gradients_by_what_a_function_uses_cross_every_level(name: str, nesting: tuple[str, str]) -> None:
     w = number(X).requires_grad_()
     curvature(nesting, name, w).backward()

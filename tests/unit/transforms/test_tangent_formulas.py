@@ -80,6 +80,7 @@ def number(value: float) -> Any:
 
 @pytest.mark.parametrize("name", CURVES)
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.sampled(2)
 def test_every_nesting_gives_the_derivative(name: str) -> None:
     draw = random.Random(name)
     for degree, count in DRAWN.items():

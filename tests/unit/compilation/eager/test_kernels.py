@@ -90,6 +90,7 @@ def test_options_that_are_the_numbers_that_stand_for_sizes() -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", UFUNCS)
 @np.errstate(all="ignore")
+@pytest.mark.sampled(3)
 def test_elementary_functions(name: str, dtype: str) -> None:
     large = in_parts(UFUNCS[name])
     assert large is not None
@@ -102,6 +103,7 @@ def test_elementary_functions(name: str, dtype: str) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", RULES)
 @np.errstate(all="ignore")
+@pytest.mark.sampled(3)
 def test_rules(name: str, dtype: str) -> None:
     op, options = RULES[name]
     (rule,) = op.rules.values()

@@ -71,7 +71,7 @@ def units_off(found: Array, exact: Array) -> Array:
 
 
 @pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="needs a type that is more precise than double")
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("target", sources())
 @pytest.mark.parametrize("dtype", [F32, F64], ids=str)
 @pytest.mark.parametrize("name", TABLE)
@@ -104,6 +104,7 @@ def test_erf_is_near_the_c_librarys(dtype: np.dtype[Any], target: Host) -> None:
 
 @pytest.mark.parametrize("target", sources())
 @pytest.mark.parametrize("exponent", [2.7, -1.3, 5, 0, -7, 0.1, math.inf, -math.inf])
+@pytest.mark.sampled(3)
 def test_powers_in_single_precision(exponent: float, target: Host) -> None:
     x = arguments(F32, 2000)
     out = np.empty_like(x)

@@ -30,7 +30,7 @@ JOINS: dict[str, Any] = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", JOINS)
 def test_joins_have_eagers_bits(name: str) -> None:
     def step(x: Any, y: Any) -> Any:

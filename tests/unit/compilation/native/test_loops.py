@@ -170,6 +170,7 @@ def arguments(case: tuple[Op, int, tuple[Any, ...]], dtype: np.dtype[Any]) -> tu
 
 
 @pytest.mark.parametrize("case", EXACT, ids=named)
+@pytest.mark.sampled(3)
 def test_an_exact_step_gives_the_kernels_bits(case: Any) -> None:
     op, _, _ = case
     calls = []
@@ -191,6 +192,7 @@ def test_an_exact_step_gives_the_kernels_bits(case: Any) -> None:
 
 @pytest.mark.parametrize("target", [host(), PLAIN], ids=["library", "polynomials"])
 @pytest.mark.parametrize("case", NEAR, ids=named)
+@pytest.mark.sampled(3)
 def test_a_step_with_vector_functions_is_near_the_kernel(case: Any, target: Any) -> None:
     op, _, _ = case
     calls = [(op, args, eager(op, args)) for args in (arguments(case, dtype) for dtype in (F32, F64))]

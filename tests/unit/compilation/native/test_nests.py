@@ -126,6 +126,7 @@ def random_loop(seed: int) -> tuple[Loop, Memory, list[Array]]:
 
 
 @pytest.mark.parametrize("seed", range(150))
+@pytest.mark.sampled(3)
 def test_any_loop_gives_what_numpy_gives(seed: int) -> None:
     loop, memory, expected = random_loop(seed)
     native = build([Placed(loop, tuple(range(len(memory.arrays))))], len(memory.arrays), TARGETS[seed % 2])
@@ -269,7 +270,7 @@ PRODUCTS = [(1, 1, 1), (2, 3, 4), (5, 17, 3), (7, 2, 31), (4, 8, 16), (20, 30, 4
             (13, 70, 50), (33, 129, 37), (3, 5, 700), (9, 1, 513), (1, 21, 256), (40, 65, 600)]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: str(target.bits))
 @pytest.mark.parametrize("dtype", [F32, F64], ids=str)
 @pytest.mark.parametrize("transposes", [*itertools.product((False, True), repeat=2)], ids=str)

@@ -65,7 +65,7 @@ def close(found: Any, expected: Any, scale: float = 1e-30) -> None:
     assert found.stride() == expected.stride()
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 @pytest.mark.parametrize("name", LAYERS)
 @pytest.mark.parametrize("kind", KINDS)
@@ -186,7 +186,7 @@ class Case:
         return [part.detach() for part in (out, *parts(last))] + [g for g in grads if g is not None]
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("seed", range(120))
 def test_random_layers(seed: int) -> None:
     """A gate of large numbers is off by as much as they are, and a gradient of its slope by as much again."""

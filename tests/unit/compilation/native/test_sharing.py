@@ -190,7 +190,7 @@ def strided(rng: random.Random, shape: tuple[int, ...], dtype: np.dtype[Any], un
     return np.broadcast_to(found[:1], shape) if len(shape) > 2 and rng.random() < 0.1 else found
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("bits", [host().bits, 128])
 @pytest.mark.parametrize("dtype", [F32, F64], ids=str)
 @pytest.mark.parametrize("seed", range(20))

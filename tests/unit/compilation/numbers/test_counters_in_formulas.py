@@ -99,7 +99,7 @@ STAY: dict[str, Callable[[Any, Any], Any]] = {
     "maximum": lambda s, x: torch.maximum(x, s.v * s.n), "two uses": lambda s, x: (x * s.n) ** 2 + x / (s.n * s.n + 1)}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", STAY)
 def test_formulas_stay_compiled(name: str, backend: str) -> None:
     for dtype in (torch.float32, torch.float64):
@@ -111,7 +111,7 @@ def test_formulas_stay_compiled(name: str, backend: str) -> None:
         assert traces(function)[0] <= 4, traces(function)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", STAY)
 def test_gradients_of_formulas(name: str, backend: str) -> None:
     """Of a backward pass outside of the function, also after later calls."""
@@ -157,7 +157,7 @@ ALSO: dict[str, Callable[[Any, Any], Any]] = {
     "size": lambda s, x: x.expand(s.n * s.n, 2, 3)}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", ALSO)
 @pytest.mark.parametrize("grad", [False, True])
 def test_other_uses_give_the_same(name: str, grad: bool, backend: str) -> None:

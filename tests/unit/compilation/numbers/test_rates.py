@@ -71,7 +71,7 @@ def assert_same(found: list[Any], expected: list[Any]) -> None:
         np.testing.assert_allclose(f, e, rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("kind", OPTIMIZERS)
 @pytest.mark.parametrize("as_tensor", [False, True], ids=["number", "tensor"])
@@ -87,7 +87,7 @@ def test_a_schedule_needs_no_new_trace(kind: str, schedule: str, as_tensor: bool
     assert len(traces) <= 3                                # the first has no gradients and no state yet
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("lr", [0.0, 1e-30, 0.1, 1e30, math.inf, math.nan])
 @pytest.mark.parametrize("kind", OPTIMIZERS)

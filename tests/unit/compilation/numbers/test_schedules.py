@@ -31,7 +31,7 @@ def traces(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return noted_traces(monkeypatch)
 
 
-@pytest.mark.sampled(45)
+@pytest.mark.sampled(90)
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("as_tensor", [False, True], ids=["number", "tensor"])
 @pytest.mark.parametrize("place", ["outside", "inside"])
@@ -76,7 +76,7 @@ def test_one_trace_serves_a_schedule(kind: str, schedule: str, place: str, as_te
     assert len(traces) <= (1 if refused else 3)            # the first has no state, and weight decay may begin at 0
 
 
-@pytest.mark.sampled(45)
+@pytest.mark.sampled(90)
 @pytest.mark.parametrize("values", [(0.1, 0.2), (0.0, 0.1), (0.9, 0.4, 0.9), (0.5, 0.6, 0.4), (0.1, math.nan, 0.1),
                                     (0.1, math.inf, 0.2), (0.3, -0.1, 0.3), (1e300, 1e-300), (1, 0.5, 0)])
 @pytest.mark.parametrize(("kind", "name"), [

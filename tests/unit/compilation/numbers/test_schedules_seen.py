@@ -74,7 +74,7 @@ def the_step_raises_an_error(training: Training, scheduler: Any) -> Callable[[An
     return caught
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("make", [the_rate_is_returned, the_epoch_is_returned, the_schedule_comes_first,
                                   the_optimizer_steps_twice, the_step_raises_an_error])
 @pytest.mark.parametrize("as_tensor", [False, True], ids=["number", "tensor"])

@@ -32,7 +32,7 @@ def said(step: Any, size: int) -> tuple[str, str]:
             return type(error).__name__, str(error)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("caught", [False, True])
 @pytest.mark.parametrize("source", SOURCES)
 def test_errors_name_the_type_that_the_program_knows(source: str, caught: bool) -> None:

@@ -71,7 +71,7 @@ def outcome(source: str, backend: str | None, differentiated: bool) -> list[Any]
     return found
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(32)
 @pytest.mark.parametrize("differentiated", [False, True], ids=["plain", "with gradients"])
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("group", range(20))

@@ -104,7 +104,7 @@ def test_the_tables_are_of_things_with_reasons() -> None:
             assert len(reason.split()) > 3, kind
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", sorted(ALLOWED.keys() - NOT_CALLED))
 def test_equal_calls_give_equal_results_and_change_nothing_else(name: str) -> None:
     before = state()

@@ -87,6 +87,7 @@ def write(thing: Any, kind: str, key: Any, value: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("seed", range(100))
+@pytest.mark.sampled(3)
 def test_a_guard_sees_another_value_in_each_place(seed: int) -> None:
     r = random.Random(seed)
     box = [structure(r, 4)]

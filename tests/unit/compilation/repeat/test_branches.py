@@ -142,6 +142,7 @@ def run(function: Callable[..., Any], change: Callable[..., Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.sampled(2)
 def test_branches(function: Callable[..., Any], backend: str, traces: list[Any]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

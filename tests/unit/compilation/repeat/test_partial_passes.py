@@ -29,6 +29,7 @@ SHARED: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("sizes", [(4, 4, 4), (4, 5, 6, 7, 8, 7)], ids=["one size", "many sizes"])
 @pytest.mark.parametrize("name", SHARED)
+@pytest.mark.sampled(2)
 def test_gradients_by_some_results(name: str, sizes: tuple[int, ...], backend: str) -> None:
     def function(x: Any) -> Any:
         shared = SHARED[name](x)

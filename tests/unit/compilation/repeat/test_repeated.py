@@ -35,6 +35,7 @@ def same_bits(found: Any, expected: Any) -> bool:
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("argument", ARGUMENTS)
 @pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.sampled(3)
 def test_a_loop_reads_a_view_of_an_argument(view: str, argument: str, backend: str) -> None:
     def function(x: Any) -> Any:
         part = VIEWS[view](x)
@@ -139,6 +140,7 @@ PLACES_OF_SUMS = [_one_memory, _apart, _apart, _one_memory, _apart]
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize(("zeroed", "turn"), [
     *[(True, turn) for turn in range(len(PLACES))], *[(False, turn) for turn in range(len(PLACES_OF_SUMS))]])
+@pytest.mark.sampled(2)
 def test_gradients_share_memory_with_other_tensors(zeroed: bool, turn: int, backend: str) -> None:
     ours, eager = Fit(zeroed), Fit(zeroed)
     compiled = torch.compile(ours.step, backend=backend, fullgraph=True)

@@ -118,7 +118,7 @@ def shown(seed: int, change: Callable[..., Any]) -> list[Any]:
     return found
 
 
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("seed", range(500))
 def test_results_act_as_without_compile(seed: int, backend: str) -> None:

@@ -211,7 +211,7 @@ def different(plain: list[Any], compiled: list[Any]) -> str:
 MAY_REFUSE = {"dropout", "slice in place", "custom"}
 
 
-@pytest.mark.sampled(19)
+@pytest.mark.sampled(38)
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("way", WAYS)
 def test_second_derivatives(use: str, way: str, backend: str) -> None:

@@ -214,7 +214,7 @@ TABLE = torch.arange(40.)
 
 
 @pytest.mark.filterwarnings("ignore:torch.(range|compile)")
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("sizes", [(9, 12, 15, 5, 4, 7, 3), (4, 3, 7, 9, 10, 11, 20), (12, 16, 9, 8, 7, 10)], ids=str)
 @pytest.mark.parametrize("dynamic", [None, True])
 @pytest.mark.parametrize("backend", EXECUTORS)

@@ -125,6 +125,7 @@ def seen(state: Any) -> Any:
 
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("name", STEPS)
+@pytest.mark.sampled(2)
 def test_one_plan_makes_the_numbers_for_all_sizes(name: str, backend: str, traces: list[Any]) -> None:
     (plain, step), (other, compiled) = program(STEPS[name]), program(STEPS[name])
     compiled = torch.compile(compiled, backend=backend, fullgraph=True)
@@ -198,7 +199,7 @@ def test_the_length_of_a_list_of_numbers_is_no_size_that_a_plan_knows(use: Any, 
         assert compiled(torch.ones(size, 3)).item() == (torch.ones(size, 3) * use(torch.ones(size, 3))).sum().item()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.filterwarnings("ignore:torch.compile (runs|traces) step")
 @pytest.mark.parametrize("seed", range(COUNT))

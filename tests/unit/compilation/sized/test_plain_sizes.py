@@ -55,7 +55,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.filterwarnings("ignore:torch.compile (runs|traces)|TypedStorage")
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("dynamic", [None, True])
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -66,7 +66,7 @@ COVERED: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("name", COVERED)
 def test_one_plan_serves_all_choices_of_two_sizes(name: str, backend: str, traces: list[Any]) -> None:
@@ -271,7 +271,7 @@ def test_threads() -> None:
     assert not wrong
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(31)
 @pytest.mark.parametrize("dynamic", [True, None])
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("group", range(8))

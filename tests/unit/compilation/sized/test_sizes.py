@@ -293,7 +293,7 @@ LOOPS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @needs("llvmlite")
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("columns", [1, 3, 8, 17, 40])

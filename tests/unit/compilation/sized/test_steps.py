@@ -39,7 +39,7 @@ def training(steps: str, loss: Callable[..., Any]) -> Callable[[Callable[..., An
     return make
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("optimizer", ["SGD", "Adam", "AdamW", "RMSprop"])
 @pytest.mark.parametrize("loss", ["mse", "entropy"])
 @pytest.mark.parametrize("backend", EXECUTORS)
@@ -102,6 +102,7 @@ def convolutions() -> Any:
 
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("network", [Attention, Recurrent, Encoder, convolutions])
+@pytest.mark.sampled(2)
 def test_networks(network: Callable[[], Any], backend: str, traces: list[Any]) -> None:
     batches = [lambda size=size: (torch.randn(size, 5, 8), torch.randint(0, 3, (size,)))  # type: ignore[misc]
                for size in (4, 6, 9, 4, 13, 3, 30, 2, 50)]

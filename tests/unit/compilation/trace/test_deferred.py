@@ -114,6 +114,7 @@ def test_random_numbers_are_drawn_once(counts: Counter[str], draws: Callable[[An
     lambda a, y: a.data.sub_(1), lambda a, y: y.T.add_(a.T), lambda a, y: torch.add(a, 1, out=a),
     lambda a, y: a.normal_(), lambda a, y: a.view(-1).sin_(), lambda a, y: y.copy_(a), lambda a, y: a.detach().exp_(),
     lambda a, y: a.t_()])
+@pytest.mark.sampled(3)
 def test_writes_come_after_what_reads_their_memory(counts: Counter[str], write: Callable[[Any, Any], Any]) -> None:
     def function(a: Any) -> Any:
         y = a * 2 + 1
@@ -277,6 +278,7 @@ OPERANDS: dict[str, Callable[[], tuple[Any, ...]]] = {
 
 @pytest.mark.parametrize("kind", [pytest.param(kind, marks=needs("ml_dtypes")) if kind == "brain" else kind
                                   for kind in OPERANDS])
+@pytest.mark.sampled(2)
 def test_operands(counts: Counter[str], kind: str) -> None:
     def function(a: Any, b: Any) -> Any:
         if b.shape == (3, 4):

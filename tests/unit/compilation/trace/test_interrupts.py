@@ -61,7 +61,7 @@ def test_an_interrupt_at_any_line(name: str, backend: str, call: int, part: int,
         assert not difference(program, step, call, backend == "numpy"), where
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", ["Steps", "Adam", "Sized", "Large"])
 def test_signals_at_random_moments(name: str, backend: str) -> None:
