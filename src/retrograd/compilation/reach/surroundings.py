@@ -38,11 +38,14 @@ READERS: dict[str, Any] = {"local": local, "dispatch": DISPATCH, "default": _Def
                            "optimizers": optimizer}
 
 
+_READ = {words: compile(source, "<mode>", "eval") for words, source in {**MODES, "hooks": HOOKS_EVERYWHERE}.items()}
+
+
 def modes() -> dict[str, Any]:
     """The modes that are in effect, by the user's name."""
     scope = {**READERS, "thread": local.thread}
-    found = {words: eval(source, scope) for words, source in MODES.items()}
-    return {**found, "autocast": autocast(), "hooks": bool(eval(HOOKS_EVERYWHERE, scope))}
+    found = {words: eval(code, scope) for words, code in _READ.items()}
+    return {**found, "autocast": autocast(), "hooks": bool(found["hooks"])}
 
 
 def autocast() -> tuple[Any, ...]:
