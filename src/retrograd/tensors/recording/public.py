@@ -33,7 +33,7 @@ from .overriding import handled
 from .public_facts import OutRule, Public
 
 F = TypeVar("F", bound=Callable[..., Any])
-_free = frozenset(("out", *ALIASES)).isdisjoint
+_free = frozenset(("out", "layout", *ALIASES)).isdisjoint
 
 # The methods and properties of tensors by name, from which the class Tensor is made.
 METHODS: dict[str, Any] = {}
@@ -128,7 +128,9 @@ def _factory(schemas: tuple[str, ...], strict: bool, for_modes: bool
 
 
 def _unusual(kwargs: dict[str, Any]) -> bool:
-    """Whether arguments by name cannot go straight to the body: one is `out`, has a NumPy name or names `meta`."""
+    """Whether arguments by name cannot go straight to the body: one is `out` or `layout`, has a NumPy name, or names
+    the device `meta`.
+    """
     return not _free(kwargs) or ("device" in kwargs and on_meta(kwargs["device"]))
 
 

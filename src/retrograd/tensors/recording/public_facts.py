@@ -18,6 +18,7 @@ from ...foundations.modes import local
 from ...foundations.names import reached
 from ..arguments import checking
 from ..arguments.dims import of_no_tensor
+from ..arguments.layouts import check_layout
 from ..arguments.reordering import reordered
 from ..arguments.schemas import of_methods
 from ..state.base import TensorBase
@@ -158,6 +159,8 @@ class Public:
             if self.strict:
                 self.check(args, kwargs)
             named = self.named(kwargs)
+            if "layout" in named:
+                check_layout(self.entry.__name__, named["layout"])
             if self.out is None or "out" not in named:
                 return self.body(*args, **named)
             out = named.pop("out")

@@ -114,9 +114,6 @@ def ones(*sizes: Any, size: Any = None, dtype: torch_dtype | None = None, layout
     >>> ones(2, dtype=int)
     tensor([1, 1])
     """
-    if layout is not strided:
-        raise noted(
-            RuntimeError("full(...) is not implemented for sparse layout"), because=f"the layout is {layout!r}")
     return made(np.ones(shape_of("ones", sizes, size), element_type("ones", dtype)), device, requires_grad)
 
 
@@ -272,6 +269,9 @@ def new_zeros(self: TensorBase, *sizes: Any, size: Any = None, dtype: torch_dtyp
               device: DeviceLike | None = None, requires_grad: bool = False, layout: Layout = strided,
               pin_memory: bool = False) -> TensorBase:
     """Zeros in the given shape. The dtype is `dtype`, or the dtype of this tensor."""
+    if layout is not strided:
+        return _with_layout("zeros", shape_of("new_zeros", sizes, size), layout, dtype or self.dtype, device,
+                            requires_grad)
     target = self._array.dtype if dtype is None else element_type("new_zeros", dtype)
     return made(full_beside(self._array, shape_of("new_zeros", sizes, size), target, 0), device, requires_grad)
 
@@ -290,8 +290,10 @@ def new_empty(self: TensorBase, *sizes: Any, size: Any = None, dtype: torch_dtyp
               device: DeviceLike | None = None, requires_grad: bool = False, layout: Layout = strided,
               pin_memory: bool = False) -> TensorBase:
     """A tensor whose elements are not initialized. The dtype is `dtype`, or the dtype of this tensor."""
-    target = self._array.dtype if dtype is None else element_type("new_empty", dtype)
     shape = shape_of("new_empty", sizes, size)
+    if layout is not strided:
+        return _with_layout("empty", shape, layout, dtype or self.dtype, device, requires_grad)
+    target = self._array.dtype if dtype is None else element_type("new_empty", dtype)
     if local.thread.transform is not None:
         return made(full_beside(self._array, shape, target, 0), device, requires_grad)
     return made(np.empty(shape, target), device, requires_grad)
