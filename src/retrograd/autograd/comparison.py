@@ -13,6 +13,7 @@ import numpy as np
 
 from ..foundations.dtypes import Array
 from ..foundations.errors import noted
+from ..kernels.kinds import OtherArray
 from ..kernels.random.distributions import uniform
 from ..kernels.random.twister import Twister
 from ..tensors.state.base import TensorBase, plain, requires
@@ -57,13 +58,22 @@ class Check(NamedTuple):
         return [x for x in self.inputs if requires_grad(x)]
 
     def outputs(self) -> tuple[Any, ...]:
-        """The outputs of the function as a tuple."""
-        return as_tuple(self.func(*self.inputs))
+        """The outputs of the function as a tuple. Raises ValueError for a sparse output."""
+        found = as_tuple(self.func(*self.inputs))
+        if any(map(is_sparse, found)):
+            raise ValueError("Sparse output is not supported at gradcheck yet. Please call to_dense(masked_grad=...) "
+                             "on the output of fn for gradcheck.")
+        return found
 
 
 def requires_grad(value: Any) -> bool:
     """Whether the value is a tensor that requires grad."""
     return isinstance(value, TensorBase) and requires(value)
+
+
+def is_sparse(value: Any) -> bool:
+    """Whether the value is a sparse tensor."""
+    return isinstance(value, TensorBase) and isinstance(value._array, OtherArray)
 
 
 def compare(check: Check, returned: tuple[Any, ...]) -> None:

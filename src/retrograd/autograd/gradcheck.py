@@ -24,6 +24,7 @@ from .backward import grad
 from .comparison import Check, GradcheckError, compare, requires_grad
 from .differences import as_tuple, is_float
 from .gradcheck_texts import BATCHED
+from .sparse_inputs import with_dense_inputs
 
 if TYPE_CHECKING:
     from ..graph.engine import Pass
@@ -48,8 +49,9 @@ def gradcheck(func: Callable, inputs: Any, *, eps: float = 1e-6, atol: float = 1
     backward passes may differ by `nondet_tol`. `check_undefined_grad` also runs backward with absent cotangents.
     `check_forward_ad` also compares tangents with the differences, and `check_batched_forward_grad` batches of them.
     `fast_mode` compares one random projection instead of every element. Autograd gives every gradient the dtype of its
-    input, so `check_grad_dtypes` finds nothing. `masked` is for sparse tensors. The notes of an error name the element
-    that differs most, both numbers, and the op that also fails alone, with its line.
+    input, so `check_grad_dtypes` finds nothing. For sparse inputs, `masked` says whether the function depends on the
+    stored elements alone. The notes of an error name the element that differs most, both numbers, and the op that also
+    fails alone, with its line. Raises ValueError for a sparse output.
 
     >>> import retrograd as torch
     >>> x = torch.tensor([1., 2.], dtype=torch.float64, requires_grad=True)
@@ -66,7 +68,7 @@ def gradcheck(func: Callable, inputs: Any, *, eps: float = 1e-6, atol: float = 1
         if given and not met:
             raise noted(
                 AssertionError(f"Setting {name}=True requires {needs} to be True"), "gradcheck#needs-backward-ad")
-    xs = as_tuple(inputs)
+    func, xs = with_dense_inputs(func, as_tuple(inputs), bool(masked))
     phases = _phases(check_backward_ad, check_undefined_grad, check_batched_grad, check_forward_ad,
                      check_batched_forward_grad)
     check = Check(func, xs, eps, atol, rtol, nondet_tol, fast_mode)
@@ -97,7 +99,7 @@ def gradgradcheck(func: Callable, inputs: Any, grad_outputs: Any = None, *, eps:
             raise noted(
                 AssertionError(f"Setting {name}=True requires check_rev_over_rev to be True"),
                 "gradcheck#needs-rev-over-rev")
-    xs = as_tuple(inputs)
+    func, xs = with_dense_inputs(func, as_tuple(inputs), masked)
     derivative, args = _derivative(func, xs, grad_outputs, gen_non_contig_grad_outputs)
     phases = _phases(check_rev_over_rev, check_undefined_grad, check_batched_grad, check_fwd_over_rev, False)
     check = Check(derivative, args, eps, atol, rtol, nondet_tol, fast_mode)
