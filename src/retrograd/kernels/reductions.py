@@ -134,8 +134,8 @@ def _spread_and_mean(x: Array, axes: tuple[int, ...], keepdim: bool, correction:
         variance = sums_of_squares(off, axes, keepdim)
     else:
         variance = sums(np.square(off.real) + np.square(off.imag), axes, keepdim)
-    np.divide(variance, max(n - correction, 0), out=variance)
-    odd = _out_of_range(variance) if x.dtype == F32 and n > correction else None
+    np.divide(variance, max(n - correction, 0) if n else 0, out=variance)
+    odd = _out_of_range(variance) if x.dtype == F32 and n > max(correction, 0) else None
     if root:
         np.sqrt(variance, out=variance)
     if odd is not None:
@@ -161,11 +161,15 @@ def _compute_in_double(x: Array, axes: tuple[int, ...], correction: float, root:
     others = tuple([axis for axis in range(x.ndim) if axis not in axes])
     shape = tuple([x.shape[axis] for axis in others])
     places = odd.reshape(shape)
-    lines = x.transpose(*others, *axes)[places].astype(F64)
-    within = tuple(range(1, lines.ndim))
-    exact, exact_means = _spread_and_mean(lines, within, False, correction, root)
+    lines = x.transpose(*others, *axes)[places]
+    lines = lines.reshape(len(lines), -1)
+    exact, exact_means = np.zeros(len(lines)), lines[:, 0].astype(F64)      # as they are if all elements are equal
+    varied = (lines != lines[:, :1]).any(axis=1)
+    if varied.any():
+        exact[varied], exact_means[varied, None] = _spread_and_mean(
+            lines[varied].astype(F64), (1,), False, correction, root)
     found.reshape(shape)[places] = exact
-    means.reshape(shape)[places] = exact_means.reshape(-1)
+    means.reshape(shape)[places] = exact_means
 
 
 def _alike(found: Array, means: Array, dtype: np.dtype[Any]) -> tuple[Any, Any]:

@@ -129,6 +129,23 @@ def test_correction(name: str, kind: str) -> None:
         compare(lambda t, x, args=args, options=options: getattr(t, name)(x, *args, **options), INPUTS[kind])
 
 
+@pytest.mark.filterwarnings("ignore:.*degrees of freedom")
+@pytest.mark.parametrize("correction", [-1, 0, 1, 2])
+@pytest.mark.parametrize("dim", [None, 0, 1])
+@pytest.mark.parametrize("name", ["std", "var", "std_mean", "var_mean"])
+def test_spread_of_no_elements_and_of_equal_ones(name: str, dim: int | None, correction: int) -> None:
+    rows = np.array([[0., 0, 0], [4, 4, 4], [1e-30, 2e-30, 4e-30], [0.5, -1, 2]], np.float32)
+    for array in (rows, rows[:2], rows[:0], rows[:, :0], rows[:0, :0]):
+        for theirs, ours in zip(*[_spread(library, name, array, dim, correction) for library in (torch, retrograd)],
+                                strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+
+
+def _spread(library: Any, name: str, array: Any, dim: int | None, correction: int) -> list[Any]:
+    found = getattr(library, name)(library.tensor(array), dim=dim, correction=correction)
+    return [part.numpy() for part in (found if isinstance(found, tuple) else (found,))]
+
+
 @pytest.mark.parametrize("name", ["var", "std", "var_mean", "std_mean"])
 @pytest.mark.parametrize("dim", [None, 0, -1, (0, 2), (1,)])
 @pytest.mark.parametrize("scale", [1e30, 1e-25, 1e-40])
