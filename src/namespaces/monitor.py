@@ -12,6 +12,8 @@ from enum import Enum
 from threading import Lock
 from typing import Any
 
+from .foundations.forks import held
+
 __all__ = ["Aggregation", "COUNT", "Event", "EventHandlerHandle", "MAX", "MEAN", "MIN", "SUM", "Stat",
            "TensorboardEventHandler", "VALUE", "data_value_t", "log_event", "register_event_handler",
            "unregister_event_handler"]
@@ -57,6 +59,7 @@ class EventHandlerHandle:
 
 _HANDLERS: list[EventHandlerHandle] = []
 _LOCK = Lock()
+held(_LOCK)
 
 
 def register_event_handler(callback: Callable[[Event], Any]) -> EventHandlerHandle:

@@ -10,6 +10,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from ..foundations.errors import noted, warn
+from ..foundations.forks import held
 from ..foundations.modes import ThreadState, in_all_threads
 from ..foundations.names import missing
 from ..graph.anomaly import Watch
@@ -19,6 +20,7 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = missing(__name__, __all__)
 
 _switching = threading.RLock()
+held(_switching)
 _now = (False, True)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from itertools import combinations
 from threading import get_ident
@@ -10,6 +9,7 @@ from typing import Any, ClassVar
 from weakref import WeakSet
 
 from ..foundations.errors import warn
+from ..foundations.forks import forgotten
 from ..foundations.modes import local
 from ..foundations.names import reached
 from ..graph import versions
@@ -240,8 +240,7 @@ class Compiled:
         warn(f"torch.compile runs {name_of(self.function)} as it is, since {reason}. The results are the same.")
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=Compiled.forget)
+forgotten(Compiled.forget)
 
 
 def _shapes(args: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from threading import RLock, get_ident
 from time import monotonic
 from typing import ClassVar
 
+from ..foundations.forks import forgotten
 from .program.undoing import Undo
 
 # How many seconds a call waits while another thread traces.
@@ -31,8 +31,7 @@ class Tracing:
             Undo.finish()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=Tracing.forget)
+forgotten(Tracing.forget)
 
 
 class Turn:

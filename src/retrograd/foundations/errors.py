@@ -16,12 +16,15 @@ from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, FrameType
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
+from .forks import held
+
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # The folders with the package's own code: in a checkout, that of PyTorch's names is another one.
 OWN = tuple([os.path.abspath(folder) + os.sep for folder in sys.modules[__name__.partition(".")[0]].__path__])
 
 # Of two threads that warn with notes, one shows its warning after the other.
 _one_by_one = threading.RLock()
+held(_one_by_one)
 
 
 class Site(NamedTuple):

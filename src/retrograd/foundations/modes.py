@@ -15,6 +15,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .forks import held
+
 # A transform. It is called with an op, the function `call` that the op would call, the arguments, and whether `call`
 # writes over the first argument. It returns the op's results. `call(*arguments)` computes them from NumPy arrays only.
 Transform = Callable[[Any, Callable[..., Any], tuple[Any, ...], bool], Any]
@@ -195,6 +197,7 @@ def _leave(reference: weakref.ref[ThreadState]) -> None:
 
 
 _arriving = threading.RLock()                              # a finalizer may be a thread's first use of the package
+held(_arriving)
 # The states of the threads that there are. Threads end at any time, and a WeakSet cannot be listed meanwhile.
 _everyone: dict[int, weakref.ref[ThreadState]] = {}
 _arrangements: dict[str, Callable[[ThreadState], None]] = {}

@@ -9,12 +9,12 @@ needs several takes `histories` first and `moment` last. A process that is forke
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
+from ..foundations.forks import held
 from ..kernels.native.threads import FREE
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -47,6 +47,5 @@ def whole(function: F) -> F:
     return alone  # type: ignore[return-value]
 
 
-if hasattr(os, "register_at_fork"):
-    for lock in (moment, accumulating, histories):         # `before` runs in the reverse order
-        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+for lock in (moment, accumulating, histories):             # what is said first is taken last
+    held(lock)

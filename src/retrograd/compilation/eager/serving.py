@@ -6,12 +6,12 @@ ends when nothing is to be made. Calls wait for the thread, unless they were ask
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import deque
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ...foundations.forks import held
 from ...foundations.modes import Waiting, tape
 from ...foundations.names import reached
 from ..native.host import available
@@ -47,10 +47,8 @@ class _Making:
         cls.waiting.clear()
 
 
-if hasattr(os, "register_at_fork"):
-    # A fork waits for what the thread is making: it holds locks of LLVM and of imports, which a child could not open.
-    os.register_at_fork(before=_Making.busy.acquire, after_in_parent=_Making.busy.release,
-                        after_in_child=_Making.forget)
+# A fork waits for what the thread is making: it holds locks of LLVM and of imports, which a child could not open.
+held(_Making.busy, _Making.forget)
 
 
 def compute(kernel: Any, args: tuple[Any, ...]) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextvars
-import os
 import threading
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -11,6 +10,7 @@ from weakref import WeakSet
 
 import numpy as np
 
+from ...foundations.forks import forgotten
 from .numpy_code import Ready
 from .plan import Plan
 
@@ -66,8 +66,7 @@ class Again:
                 each.lock, each.runs, each.ready, each.context = threading.RLock(), False, None, quiet()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=Again.forget)
+forgotten(Again.forget)
 
 
 def again(plan: Plan, anew: Callable[[], Plan]) -> Again:

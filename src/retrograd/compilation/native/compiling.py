@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import re
 import threading
 import zlib
 from functools import lru_cache
 from typing import Any
 
+from ...foundations.forks import held
 from .host import binding
 
 # A module that is not worth LLVM's whole effort has it nevertheless if it has fewer lines.
 MANY = 2500
 # How many modules are kept, since programs often have the same loops again.
 _KEPT = 256
-# Held while LLVM works, and while the process is forked: a child gets no lock that another thread holds.
+# Held while LLVM works.
 compiling = threading.RLock()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=compiling.acquire, after_in_parent=compiling.release, after_in_child=compiling.release)
+held(compiling)
 
 
 def optimized(source: str, machine: Any) -> Any:

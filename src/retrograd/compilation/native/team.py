@@ -6,13 +6,13 @@ microseconds after its last work, so that it is there for the next native functi
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ...foundations.forks import forgotten
 from ...foundations.names import reached
 from ...kernels.layout import address
 from ...kernels.native import threads
@@ -42,8 +42,7 @@ class _Team:
         cls.words[:] = 0
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_Team.forget)
+forgotten(_Team.forget)
 
 
 def with_team(function: Callable[[int, int | None], object], table: int) -> None:

@@ -7,13 +7,13 @@ set to 1 when the first part of the program enters `alone`, and restored when th
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
 from ...foundations.dtypes import F32, F64, Array
+from ...foundations.forks import forgotten
 from . import openblas
 
 _ROWS, _TRANSPOSED, _AS_IT_IS = 101, 112, 111               # the values in <cblas.h>
@@ -64,8 +64,7 @@ class _Use:
         cls.inside = 0
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_Use.forget)
+forgotten(_Use.forget)
 
 
 def can_be_alone() -> bool:

@@ -15,6 +15,8 @@ from contextlib import suppress
 from contextvars import Context, copy_context
 from itertools import pairwise
 
+from ...foundations.forks import forgotten
+
 # Whether threads run Python at the same time. The build of Python decides, PYTHON_GIL, and each module in C that needs
 # the GIL; NumPy does not.
 FREE = not getattr(sys, "_is_gil_enabled", lambda: True)()
@@ -113,9 +115,8 @@ class _Lent(_Crew):
     helpers: tuple[_Helper, ...] = ()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_Crew.forget)
-    os.register_at_fork(after_in_child=_Lent.forget)
+forgotten(_Crew.forget)
+forgotten(_Lent.forget)
 
 
 def available() -> int:

@@ -15,8 +15,11 @@ import sys
 import threading
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
+from weakref import WeakSet
 
 import numpy as np
+
+from ...foundations.forks import held_each
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy.typing takes a while to import
@@ -61,11 +64,13 @@ class Twister:
     """
 
     restarts: ClassVar[_Restarts] = _Restarts()
-    __slots__ = ("_bits", "_block", "_fresh", "_next", "_pairs", "_restarted", "_seed", "_seeder", "lock",
-                 "next_double_normal", "next_float_normal")
+    every: ClassVar[WeakSet[Twister]] = WeakSet()
+    __slots__ = ("__weakref__", "_bits", "_block", "_fresh", "_next", "_pairs", "_restarted", "_seed", "_seeder",
+                 "lock", "next_double_normal", "next_float_normal")
 
     def __init__(self, seed: int = DEFAULT_SEED) -> None:
         self.lock = threading.RLock()
+        Twister.every.add(self)
         self._bits: Any = None
         self._block: NDArray[np.uint32] = np.zeros(_BLOCK, np.uint32)
         self.manual_seed(seed)
@@ -212,6 +217,10 @@ class Twister:
             self._next = last
             words[filled:] = self._block[:last]
         return words
+
+
+# A process that is forked gets each stream between two draws.
+held_each(Twister.every, lambda twister: twister.lock)
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -96,9 +95,6 @@ class Generator(metaclass=Sealed, package="torch._C", open=True):
 # A program that sets no seed draws other numbers each time it runs. Another generator starts at a seed of its own.
 default_generator = Generator()
 default_generator.seed()
-if hasattr(os, "register_at_fork"):                      # a process that is forked gets the stream between two draws
-    _lock = default_generator.twister.lock
-    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 def twister_of(name: str, generator: Generator | None) -> Twister:

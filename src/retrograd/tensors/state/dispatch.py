@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...foundations.forks import held
 from ...foundations.modes import local
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Dispatch:
         self._usual: set[type] = set()
         self._watching = 0
         self._lock = threading.RLock()                       # a finalizer may enter a mode
+        held(self._lock)
 
     def spare(self, *kinds: type) -> None:
         """Add classes, whose instances handle no calls, to the usual types."""
