@@ -18,8 +18,9 @@ PUBLIC = ["retrograd", "retrograd.autograd", "retrograd.autograd.functional", "r
 LOOK = """
 import importlib, sys
 from types import ModuleType
+from retrograd.foundations.names import contents
 for name in sys.argv[1:]:
-    found = vars(importlib.import_module(name)).items()
+    found = contents(importlib.import_module(name)).items()
     print(*[key for key, value in found if not key.startswith("_") and not isinstance(value, ModuleType)])
 """
 

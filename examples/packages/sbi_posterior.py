@@ -29,7 +29,7 @@ def main() -> None:
         posterior = method.build_posterior() if kind is NPE else method.build_posterior(sample_with="rejection")
         density = posterior.potential(torch.tensor([[0.3, 0.2]]), x=seen) if kind is not NPE else posterior.log_prob(
             torch.tensor([[0.3, 0.2]]), x=seen)
-        print(f"{kind.__name__}: loss {loss:.4f}, log density {density.item():.3f}")
+        print(f"{kind.__name__}: loss {loss:.4f}, log density {density.item():.1f}")
         if kind is NPE:
             samples = posterior.sample((200,), x=seen, show_progress_bars=False)
             print("mean", [round(m, 3) for m in samples.mean(0).tolist()], f"deviation {samples.std():.3f}")

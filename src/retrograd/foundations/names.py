@@ -9,10 +9,12 @@ when the first name is missing. `command.imports` leads the imports of a program
 import importlib
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from functools import cache, lru_cache
 from opcode import opmap
 from types import FrameType, ModuleType
 from typing import Any, NoReturn
+from weakref import WeakKeyDictionary
 
 from .errors import noted
 
@@ -46,6 +48,36 @@ def inside(table: Mapping[str, str], package: str = PACKAGE) -> dict[str, str]:
             for module, names in table.items() for name in names.split()}
 
 
+# The dictionary of a module as it is.
+_dictionary: Callable[[Any], dict[str, Any]] = vars(ModuleType)["__dict__"].__get__
+
+
+def contents(thing: Any) -> Any:
+    """The attributes that a module or another object has now, by name. Nothing is imported for it."""
+    return _dictionary(thing) if isinstance(thing, ModuleType) else vars(thing)
+
+
+# The names that a module has not imported yet, until somebody asks for all.
+_pending: WeakKeyDictionary[ModuleType, list[str]] = WeakKeyDictionary()
+
+
+class _Late(ModuleType):
+    """A module that imports some of its names late. `vars(module)` has all of them, as in PyTorch."""
+
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        own = _dictionary(self)
+        for name in [name for name in _pending.get(self, ()) if name not in own]:
+            with suppress(ImportError):                        # of a package that may be absent
+                getattr(self, name)
+        _pending.pop(self, None)
+        return own
+
+    def __dir__(self) -> Iterable[str]:
+        own = _dictionary(self)
+        return own["__dir__"]() if "__dir__" in own else sorted(own)
+
+
 def late(module_name: str, names: Iterable[str], found: Mapping[str, str], shown: str = "",
          unlisted: Iterable[str] = ()) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The ``__getattr__`` and the ``__dir__`` of a module that imports some of its names when a program names them.
@@ -55,12 +87,16 @@ def late(module_name: str, names: Iterable[str], found: Mapping[str, str], shown
     ``unlisted`` names are not in ``dir``: their import needs a package that may be absent, or they are files that
     completion should not offer.
     """
-    known, shown = tuple(names), shown or public(module_name)
+    known, shown, module = tuple(names), shown or public(module_name), sys.modules.get(module_name)
+    listed = [name for name in found if name not in unlisted]
+    if listed and type(module) is ModuleType:
+        module.__class__ = _Late
+        _pending[module] = listed
 
     def __getattr__(name: str) -> Any:
         place = found.get(name)
         value = _absent(module_name, name, known, shown, sys._getframe(1)) if place is None else _imported(place)
-        vars(sys.modules[module_name])[name] = value           # of two threads, each stores the same object
+        contents(sys.modules[module_name])[name] = value       # of two threads, each stores the same object
         return value
 
     return __getattr__, _listing(module_name, known, shown, found, unlisted)
@@ -74,7 +110,7 @@ def _listing(module_name: str, names: Collection[str], shown: str, found: Iterab
     """
     def __dir__() -> list[str]:
         offered = {*names, *in_pytorch(shown)}.difference(unlisted)
-        every = dict.fromkeys([*vars(sys.modules[module_name]), *found])
+        every = dict.fromkeys([*contents(sys.modules[module_name]), *found])
         return [name for name in every if name.startswith("_") or name in offered]
 
     return __dir__
@@ -202,9 +238,9 @@ def hint_at_missing_names(package: str) -> None:
     A type checker does not see it. It would assume that every name exists in a module with a ``__getattr__``.
     """
     for name, module in [*sys.modules.items()]:
-        if f"{name}.".startswith(f"{package}.") and "__all__" in vars(module):
+        if f"{name}.".startswith(f"{package}.") and "__all__" in contents(module):
             for function in missing(name, module.__all__):
-                vars(module).setdefault(function.__name__, function)
+                contents(module).setdefault(function.__name__, function)
 
 
 def _is_import_from(caller: FrameType) -> bool:

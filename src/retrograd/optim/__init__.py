@@ -39,7 +39,7 @@ if not TYPE_CHECKING:                                        # a type checker re
         **inside(_FILES, __name__), **inside({"": "_adafactor _muon lr_scheduler swa_utils"}, __name__)},
         unlisted=_FILES)
 
-    class _Package(type(sys)):
+    class _Package(type(sys.modules[__name__])):
         """The package without its files as attributes, as in PyTorch: `torch.optim.adam` is a mistake for `Adam`."""
 
         def __setattr__(self, name: str, value: object) -> None:

@@ -6,6 +6,7 @@ import gc
 from types import MappingProxyType
 from typing import Any
 
+from ...foundations.names import contents
 from ...tensors.state.dispatch import DISPATCH
 from ..program.constants import MISSING
 from ..reach.items import OBJECT, State
@@ -40,6 +41,6 @@ def _attributes(holder: Any) -> Any:
 
     That of a class stands behind a view, which takes a guard five times as long to read as the dict itself.
     """
-    shown = vars(holder)
+    shown = contents(holder)
     behind = [part for part in gc.get_referents(shown) if type(part) is dict]
     return behind[0] if type(shown) is MappingProxyType and len(behind) == 1 else shown

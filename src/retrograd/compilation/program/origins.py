@@ -6,7 +6,7 @@ import sys
 from functools import lru_cache
 from typing import Any
 
-from ...foundations.names import PACKAGE
+from ...foundations.names import PACKAGE, contents
 
 USER, OWN, LIBRARY = "user", "own", "library"
 _LIBRARIES = frozenset({"numpy", "_frozen_importlib", "_frozen_importlib_external"})
@@ -48,7 +48,7 @@ def whose_class(cls: type[Any]) -> str:
         return owner
     found: Any = sys.modules.get(name)
     for part in cls.__qualname__.split("."):
-        found = None if found is None else vars(found).get(part)
+        found = None if found is None else contents(found).get(part)
     return LIBRARY if found is cls or name in ("typing", "abc") else USER
 
 

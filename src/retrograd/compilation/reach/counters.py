@@ -13,6 +13,7 @@ from functools import lru_cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
+from ...foundations.names import contents
 from ..program.expressions import PLACE_BITS
 from ..program.origins import USER, is_type, whose
 from . import kinds
@@ -111,5 +112,5 @@ def place_of(parent: Item, step: Step) -> Hashable:
     if kind == "global":
         return id(value.__globals__), key
     if kind in ("attribute", "variable"):
-        return id(vars(value)) if not is_type(value) else id(value), key
+        return id(contents(value)) if not is_type(value) else id(value), key
     return id(value), kind, type(key), key

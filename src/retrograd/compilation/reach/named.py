@@ -16,6 +16,7 @@ from importlib.util import resolve_name
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from ...foundations.names import contents
 from ..program import constants
 from ..program.constants import MISSING
 from ..program.origins import LIBRARY, OWN, USER, is_type, whose
@@ -109,7 +110,7 @@ class Named:
         """
         if not isinstance(thing, ModuleType):
             return MISSING
-        value, step = vars(thing).get(name, MISSING), Step("attribute", name)
+        value, step = contents(thing).get(name, MISSING), Step("attribute", name)
         if value is MISSING and name in OF_STATES and whose(thing.__name__) == OWN:
             value = getattr(thing, name, MISSING)            # which the package imports at the first use
         item = self.walk.known.get(id(thing))

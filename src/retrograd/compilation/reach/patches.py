@@ -14,6 +14,7 @@ from functools import partial
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
+from ...foundations.names import contents
 from ...nn.modules.module import Module
 from ...optim.optimizer import Optimizer
 from ...tensors.state.dispatch import DISPATCH
@@ -76,9 +77,9 @@ def _named(function: FunctionType) -> Iterator[Place]:
     for (root, *names), _ in chains(function.__code__):
         thing = variable(function, root)
         for name in names[:-1]:
-            thing = vars(thing).get(name, MISSING) if isinstance(thing, ModuleType) else MISSING
+            thing = contents(thing).get(name, MISSING) if isinstance(thing, ModuleType) else MISSING
         if names and isinstance(thing, ModuleType) and whose(thing.__name__) != USER:
-            yield Place(thing, names[-1], vars(thing).get(names[-1], MISSING))
+            yield Place(thing, names[-1], contents(thing).get(names[-1], MISSING))
 
 
 def variable(function: FunctionType, name: str) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ...foundations.names import contents
 from ...tensors.state.base import meta_of
 from ..program.constants import MISSING
 
@@ -46,7 +47,7 @@ class Step(NamedTuple):
     def _read(self, thing: Any) -> Any:
         kind, key = self.kind, self.key
         if kind == "attribute" or kind == "variable":
-            return vars(thing)[key]
+            return contents(thing)[key]
         if kind == "item":
             return thing[key]
         if kind == "cell":
@@ -73,7 +74,7 @@ class Step(NamedTuple):
         elif kind == "append":
             thing.append(value)
         else:
-            place = thing if kind == "item" else thing.__globals__ if kind == "global" else vars(thing)
+            place = thing if kind == "item" else thing.__globals__ if kind == "global" else contents(thing)
             if value is MISSING:
                 del place[key]
             else:

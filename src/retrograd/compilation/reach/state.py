@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.names import contents
 from ...kernels.layout import offset_of
 from ...nn.modules.module import Module
 from ...tensors.state.base import TensorBase
@@ -212,10 +213,10 @@ class Walk:
             elif type(value) is FunctionType:
                 self._function(item, given)
             elif isinstance(value, ModuleType):
-                item.facts = Defined(None, names_of(vars(value)) if self._asks() else None)
-                for name in vars(value):
+                item.facts = Defined(None, names_of(contents(value)) if self._asks() else None)
+                for name in contents(value):
                     if name in self.mentioned and not name.startswith("__"):
-                        self.place(item, Step("attribute", name), vars(value)[name], False)
+                        self.place(item, Step("attribute", name), contents(value)[name], False)
             else:
                 self._object(item, given and not item.fixed)
 
