@@ -13,18 +13,18 @@ from pathlib import Path
 
 import pytest
 
+from forked import ran
 from needing import needs, on_unix
 from showing import demo, pages
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-RUN = (sys.executable, "-W", "error", "-m", "retrograd", "run")
+STRICT, RUN = ("-W", "error"), ("-m", "retrograd", "run")
 NUMBER = re.compile(r"(?<![\w.^])[-+]?\d+\.?\d*(?:e[-+]?\d+)?")
 
 
 def printed(folder: Path, example: str, *arguments: str) -> str:
     """What an example prints, where it must succeed and complain of nothing."""
-    command = [*RUN, str(EXAMPLES / f"{example}.py"), *arguments]
-    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    result = ran(*RUN, str(EXAMPLES / f"{example}.py"), *arguments, cwd=folder, options=STRICT)
     assert (result.returncode, result.stderr) == (0, "")
     return result.stdout
 
@@ -261,7 +261,7 @@ def test_digits_on_a_terminal_keeps_to_one_line_and_fails_below_its_goal(tmp_pat
     import pty  # Windows has none
 
     reader, writer = pty.openpty()
-    command = [*RUN, str(EXAMPLES / "digits.py"), "--epochs", "2"]
+    command = [sys.executable, *STRICT, *RUN, str(EXAMPLES / "digits.py"), "--epochs", "2"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=writer, stderr=subprocess.STDOUT) as process:
         os.close(writer)
         chunks = []
