@@ -36,8 +36,11 @@ _COMMON = ("retrograd.command.cli", "multiprocessing.util", "numpy.random", "ret
 
 
 def ran(*command: str, cwd: Path, options: tuple[str, ...] = (), env: Mapping[str, str] | None = None,
-        stdin: str = "", timeout: float = 120) -> subprocess.CompletedProcess[str]:
-    """What `python *options *command` does, where the command begins with `-m retrograd`, `-c` or a script."""
+        stdin: str = "", timeout: float = 120, imported: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    """What `python *options *command` does, where the command begins with `-m retrograd`, `-c` or a script.
+
+    Modules that several programs of a test import, and that take long, may be `imported` before.
+    """
     environment = dict(os.environ if env is None else env)
     if not hasattr(os, "fork"):
         return subprocess.run([sys.executable, *options, *command], cwd=cwd, env=environment, input=stdin, text=True,
@@ -47,7 +50,8 @@ def ran(*command: str, cwd: Path, options: tuple[str, ...] = (), env: Mapping[st
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         given.write(stdin.encode())
         given.seek(0)
-        status = _Parent.of(options, read).asked(request, [each.fileno() for each in (given, out, err)], timeout)
+        streams = [each.fileno() for each in (given, out, err)]
+        status = _Parent.of(options, read, imported).asked(request, streams, timeout)
         said = []
         for stream in (out, err):
             stream.seek(0)
@@ -58,20 +62,20 @@ def ran(*command: str, cwd: Path, options: tuple[str, ...] = (), env: Mapping[st
 class _Parent:
     """An interpreter that has imported the package, from the side of the tests."""
 
-    def __init__(self, options: tuple[str, ...], read: tuple[tuple[str, str], ...]) -> None:
+    def __init__(self, options: tuple[str, ...], read: tuple[tuple[str, str], ...], imported: tuple[str, ...]) -> None:
         self._door, other = socket.socketpair()
         with other:
             kept = {name: value for name, value in os.environ.items() if not name.startswith(_READ)}
             self._process = subprocess.Popen(
-                [sys.executable, *options, __file__, str(other.fileno())], env=kept | dict(read),
+                [sys.executable, *options, __file__, str(other.fileno()), *imported], env=kept | dict(read),
                 pass_fds=[other.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         atexit.register(self._end)
 
     @classmethod
     @cache
-    def of(cls, options: tuple[str, ...], read: tuple[tuple[str, str], ...]) -> _Parent:
-        """The one that was started with these options, and with this part of the environment."""
-        return cls(options, read)
+    def of(cls, options: tuple[str, ...], read: tuple[tuple[str, str], ...], imported: tuple[str, ...]) -> _Parent:
+        """The one with these options, this part of the environment, and these modules."""
+        return cls(options, read, imported)
 
     def asked(self, request: bytes, streams: list[int], timeout: float) -> int:
         """The exit status of a child that does what is asked for, as `subprocess` counts them."""
@@ -123,7 +127,7 @@ def _become(command: list[str], folder: str, environment: dict[str, str]) -> Non
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
-    sys.orig_argv[-2:] = command
+    sys.orig_argv[-len(sys.argv):] = command
     if command[0] == "-m":
         from retrograd.command import cli
 
@@ -178,7 +182,7 @@ def _run(request: list[Any]) -> None:
 
 if __name__ == "__main__":
     atexit.register(_end)                                   # before anything else, since the last one runs first
-    for NAME in _COMMON:
+    for NAME in (*_COMMON, *sys.argv[2:]):
         importlib.import_module(NAME)
     gc.freeze()                                             # a child neither copies nor visits what there is
     with socket.socket(fileno=int(sys.argv[1])) as DOOR:
