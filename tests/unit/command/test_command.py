@@ -192,6 +192,23 @@ def test_a_module_that_lacks_something_itself_says_what(folder: Path) -> None:
     assert f'File "{folder / "broken" / "__init__.py"}", line 1' in result.stderr
 
 
+def test_the_collector_leaves_out_the_package_alone(folder: Path) -> None:
+    program = """
+import gc, weakref, torch
+class Node: pass
+node = Node()
+node.own, seen = node, weakref.ref(node)
+x = torch.ones(1)
+print(gc.get_freeze_count() > 10_000, any(each is x for each in gc.get_objects()))
+del node
+gc.collect()
+print(seen())
+"""
+    (folder / "program.py").write_text(program)
+    result = python(*OURS, "program.py", cwd=folder)
+    assert (result.stdout, result.stderr) == ("True True\nNone\n", "")
+
+
 def test_torch_is_retrograd_in_every_form_of_import(folder: Path) -> None:
     (folder / "torch.py").write_text("raise RuntimeError('the wrong torch')")
     program = """
