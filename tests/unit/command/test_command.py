@@ -4,7 +4,6 @@ A script runs in an interpreter of its own. The other ways to name a program run
 """
 
 import importlib.metadata
-import importlib.util
 import multiprocessing
 import re
 import signal
@@ -310,37 +309,6 @@ def test_as_torch_refuses_beside_another_torch(folder: Path) -> None:
     last = result.stderr.splitlines()[-1]
     assert last.startswith(f"RuntimeError: another torch has been imported already, from {folder / 'torch.py'}")
     assert "restart the kernel" in last
-
-
-def rows(result: subprocess.CompletedProcess[str]) -> list[tuple[str, str]]:
-    assert (result.returncode, result.stderr) == (0, "")
-    return [(line[:12].rstrip(), line[13:]) for line in result.stdout.splitlines()]
-
-
-def test_info_tells_what_is_here(folder: Path) -> None:
-    found = rows(python("-m", "retrograd", "info", cwd=folder))
-    facts = dict(found)
-    assert facts["Python"].startswith(".".join(map(str, sys.version_info[:3])))
-    assert ("device", "cpu") in found
-    for extra, package in {"plot": "matplotlib"}.items():
-        absent = importlib.util.find_spec(package) is None
-        assert facts[extra].startswith(f"not installed (pip install {package})" if absent else package)
-
-
-def test_info_tells_how_to_get_an_extra_that_is_missing(folder: Path) -> None:
-    blind = "import sys; sys.path[:] = [p for p in sys.path if 'site-packages' not in p]; print(describe())"
-    found = ran("-c", f"from retrograd.command.info import describe; {blind}", cwd=folder)
-    assert ("plot", "not installed (pip install matplotlib)") in rows(found)
-
-
-def test_info_lists_what_cupy_reaches(folder: Path) -> None:
-    (folder / "cupy.py").write_text(
-        "class runtime:\n    CUDARuntimeError = RuntimeError\n    getDeviceCount = staticmethod(lambda: 2)\n"
-        "class cuda:\n    runtime = runtime\n"
-    )
-    devices = [value for name, value in rows(ran("-m", "retrograd", "info", cwd=folder)) if name == "device"]
-    assert devices[0] == "cpu"
-    assert [place.partition(" ")[0] for place in devices[1:]] == ["cuda:0", "cuda:1"]
 
 
 def test_the_version_is_that_of_the_installed_package(folder: Path) -> None:
