@@ -179,11 +179,11 @@ def handed_on(callee: Any) -> Any:
 def public_functions() -> Iterator[FunctionType]:
     """The composed functions that a program can name."""
     spaces = (torch, torch.Tensor, torch.nn.functional, torch.linalg, torch.special)
+    known = {name for space in spaces for name in dir(space)}         # for an absent name a space seeks the nearest
     for path, package in ((SOURCE / "tensors" / "functions", COMPOSED[0]), (SOURCE / "nn" / "functional", COMPOSED[1])):
         for module in modules_below(path, package):
             for name, value in vars(importlib.import_module(module)).items():
-                if isinstance(value, FunctionType) and value.__module__ == module and (
-                        any(hasattr(space, name) for space in spaces)):
+                if isinstance(value, FunctionType) and value.__module__ == module and name in known:
                     yield value
 
 

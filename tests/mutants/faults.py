@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 _OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
@@ -21,8 +21,7 @@ _COMPARISONS: dict[type[ast.AST], type[ast.AST]] = {
 _Change = tuple[str, ast.expr | ast.stmt, ast.AST | str]
 
 
-@dataclass(frozen=True)
-class Fault:
+class Fault(NamedTuple):
     """A piece of text in a file that another takes the place of."""
 
     path: str           # below the folder of the package
@@ -77,13 +76,15 @@ class _File:
 def faults_of(folder: Path, path: str) -> Iterator[Fault]:
     """Every fault that this module knows how to plant in one file."""
     file = _File(folder, path)
-    for node, function in _within(file.tree, 0):
+    nodes = list[tuple[ast.expr | ast.stmt, int]]()
+    _within(file.tree, 0, nodes)
+    for node, function in nodes:
         for kind, place, new in _changes(node):
             yield file.fault(kind, place, new, function)
 
 
-def _within(node: ast.AST, function: int) -> Iterator[tuple[ast.expr | ast.stmt, int]]:
-    """The nodes below this one that a program runs, each with the function around it."""
+def _within(node: ast.AST, function: int, found: list[tuple[ast.expr | ast.stmt, int]]) -> None:
+    """Find the nodes below this one that a program runs, each with the function around it."""
     for field, value in ast.iter_fields(node):
         inside = function
         if isinstance(node, ast.FunctionDef | ast.Lambda) and field == "body":
@@ -91,16 +92,18 @@ def _within(node: ast.AST, function: int) -> Iterator[tuple[ast.expr | ast.stmt,
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.AST) and not _is_left_out(child, field):
                 if isinstance(child, ast.expr | ast.stmt):
-                    yield child, inside
-                yield from _within(child, inside)
+                    found.append((child, inside))
+                _within(child, inside, found)
 
 
 def _is_left_out(node: ast.AST, field: str) -> bool:
     """Whether only type checkers and readers see it, or the text of messages."""
-    if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "not TYPE_CHECKING"):
-        return True
-    if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ("__all__", "__slots__"):
-        return True
+    if isinstance(node, ast.If):
+        test = node.test.operand if isinstance(node.test, ast.UnaryOp) else node.test
+        return isinstance(test, ast.Name) and test.id == "TYPE_CHECKING"
+    if isinstance(node, ast.Assign):
+        first = node.targets[0]
+        return isinstance(first, ast.Name) and first.id in ("__all__", "__slots__")
     return field in ("annotation", "returns") or isinstance(node, ast.JoinedStr | ast.Import | ast.ImportFrom)
 
 
@@ -118,10 +121,14 @@ def _changes(node: ast.expr | ast.stmt) -> Iterator[_Change]:
         yield from _calls(node)
     elif isinstance(node, ast.If | ast.IfExp):
         yield "condition", node.test, ast.UnaryOp(ast.Not(), node.test)
-    elif isinstance(node, ast.Return) and node.value is not None and ast.unparse(node.value) != "None":
+    elif isinstance(node, ast.Return) and node.value is not None and not _is_none(node.value):
         yield "return", node, "return None"
     elif _acts_alone(node):
         yield "statement", node, "pass"
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _acts_alone(node: ast.expr | ast.stmt) -> bool:
@@ -141,7 +148,8 @@ def _constants(node: ast.Constant) -> Iterator[_Change]:
 def _calls(node: ast.Call) -> Iterator[_Change]:
     plain = not any(isinstance(argument, ast.Starred) for argument in node.args)
     if plain and len(node.args) >= 2:
-        if ast.dump(node.args[0]) != ast.dump(node.args[1]):
+        first, second = node.args[:2]
+        if type(first) is not type(second) or ast.dump(first) != ast.dump(second):
             yield "exchanged", node, _with(node, args=[node.args[1], node.args[0], *node.args[2:]])
         yield "dropped", node, _with(node, args=node.args[:-1])
     for i, keyword in enumerate(node.keywords):

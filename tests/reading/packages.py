@@ -53,15 +53,16 @@ class Package:
         self.name = folders[0].name
         self.trees: dict[str, ast.Module] = {}
         self.beside: set[str] = set()
+        reaching = set[str]()                              # to walk all trees takes longer than to read the files
         for folder in folders:
-            found = {self._module(path.relative_to(folder)): parsed(path, words)
-                     for path in sorted(folder.rglob("*.py"))}
-            self.trees |= found
-            self.beside |= {*found} if folder is not folders[0] else set()
-        self.packages = {name for name in self.trees if any(other.startswith(f"{name}.") for other in self.trees)}
-        self.packages.add("")
+            files = {self._module(path.relative_to(folder)): path for path in sorted(folder.rglob("*.py"))}
+            self.trees |= {name: parsed(path, words) for name, path in files.items()}
+            self.beside |= {*files} if folder is not folders[0] else set()
+            reaching |= {name for name, path in files.items() if b"reached(" in path.read_bytes()}
+        self.packages = {"", *self.trees.keys() & {above for name in self.trees for above in _above(name)}}
         self.imports = [found for name, tree in self.trees.items() for found in self._imports(name, tree)]
-        self.reached = [found for name, tree in self.trees.items() for found in reached_by(name, tree)]
+        self.reached = [found for name in self.trees if name in reaching
+                        for found in reached_by(name, self.trees[name])]
 
     @staticmethod
     def _module(path: Path) -> str:
@@ -102,6 +103,12 @@ class Package:
         return name.removeprefix(self.name).removeprefix(".")
 
 
+def _above(name: str) -> Iterator[str]:
+    """The names of the packages around a module."""
+    while name := name.rpartition(".")[0]:
+        yield name
+
+
 def reached_by(importer: str, tree: ast.Module) -> Iterator[Import]:
     """The modules that a module imports by `names.reached("module")`, at a program's first need."""
     for node in ast.walk(tree):
@@ -139,9 +146,11 @@ def cycles(package: Package) -> list[str]:
 
 def names_in(tree: ast.Module) -> Iterator[tuple[str, int]]:
     """Every identifier that a module uses or imports, and every string that is one; an f-string is a message."""
-    pieces = {id(piece) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for piece in node.values}
-    for node in ast.walk(tree):
+    pieces = set[int]()
+    for node in ast.walk(tree):                            # what is around a node comes before the node
         match node:
+            case ast.JoinedStr(values=values):
+                pieces |= {*map(id, values)}
             case ast.Name(id=name) | ast.Attribute(attr=name):
                 yield name, node.lineno
             case ast.Constant(value=str(name)) if id(node) not in pieces:

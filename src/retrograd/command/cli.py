@@ -9,6 +9,7 @@ If its program runs in other processes, ``elsewhere`` is true among the defaults
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import io
 import os
@@ -53,6 +54,8 @@ _PROGRAM = re.compile(r"-(m|$)")
 
 def main(arguments: list[str] | None = None) -> None:
     """Entry point of ``retrograd`` and ``python -m retrograd``."""
+    if arguments is None:
+        gc.freeze()      # what the package consists of is never garbage; the collector goes over it at the end, too
     module, options = read(sys.argv[1:] if arguments is None else arguments)
     if getattr(options, "has_program", False) and not getattr(options, "elsewhere", False):
         sys.exit(module.run(options))

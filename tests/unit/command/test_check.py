@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import retrograd
+from forked import ran
 from retrograd.command.check import check
 from retrograd.command.looking import look_up
 from retrograd.command.reading import uses_in
@@ -133,8 +134,7 @@ def test_every_name_is_needed_once_per_place() -> None:
 
 def run(folder: Path, *targets: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(Path(retrograd.__file__).parents[1])}
-    command = [sys.executable, "-m", "retrograd", "check", *targets]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=99, check=False)
+    return ran("-m", "retrograd", "check", *targets, cwd=folder, env=environment)
 
 
 def test_the_command_lists_what_is_missing_with_the_advice(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from forked import ran
+
 TRAINING = """
 import sys
 import torch
@@ -33,7 +35,7 @@ sys.exit(int(sys.argv[1]) if sys.argv[1:] else 0)
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "retrograd", *arguments], cwd=folder, capture_output=True, text=True)
+    return ran("-m", "retrograd", *arguments, cwd=folder)
 
 
 def document_of(page: Path) -> dict[str, Any]:
@@ -125,16 +127,16 @@ def test_a_browser_shows_the_page(folder: Path) -> None:
     asked = folder / "asked.txt"
     (folder / "browser.sh").write_text(f'#!/bin/sh\nprintf %s "$1" > {asked}\n')
     (folder / "browser.sh").chmod(0o755)
-    found = subprocess.run([sys.executable, "-m", "retrograd", "explore", "--open", "train.py"], cwd=folder, text=True,
-                           capture_output=True, env=os.environ | {"BROWSER": f"{folder / 'browser.sh'} %s"})
+    found = ran("-m", "retrograd", "explore", "--open", "train.py", cwd=folder,
+                env=os.environ | {"BROWSER": f"{folder / 'browser.sh'} %s"})
     assert found.returncode == 0
     assert asked.read_text() == (folder / "step.html").resolve().as_uri()
     assert "no browser" not in found.stderr
 
 
 def test_without_a_browser_the_page_is_written(folder: Path) -> None:
-    found = subprocess.run([sys.executable, "-m", "retrograd", "explore", "--open", "train.py"], cwd=folder, text=True,
-                           capture_output=True, env=os.environ | {"BROWSER": "false %s"})
+    found = ran("-m", "retrograd", "explore", "--open", "train.py", cwd=folder,
+                env=os.environ | {"BROWSER": "false %s"})
     assert found.returncode == 0
     assert (folder / "step.html").exists()
 

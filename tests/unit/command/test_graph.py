@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+
+from forked import ran
 
 TRAINING = """
 import sys
@@ -41,7 +42,7 @@ MeanBackward0 []
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "retrograd", *arguments], cwd=folder, capture_output=True, text=True)
+    return ran("-m", "retrograd", *arguments, cwd=folder)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import retrograd as torch
+from forked import ran
 from retrograd.autograd.profiler import profile, record_function
 from retrograd.command import flame
 
@@ -26,8 +27,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     (folder / "train.py").write_text(PROGRAM)
-    return subprocess.run([sys.executable, "-m", "retrograd", "profile", *arguments], cwd=folder, capture_output=True,
-                          text=True, timeout=120)
+    return ran("-m", "retrograd", "profile", *arguments, cwd=folder)
 
 
 def test_a_program_is_profiled_and_ends_as_it_would(tmp_path: Path) -> None:

@@ -13,18 +13,19 @@ from pathlib import Path
 
 import pytest
 
+from forked import ran
 from needing import needs, on_unix
 from showing import demo, pages
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-RUN = (sys.executable, "-W", "error", "-m", "retrograd", "run")
+STRICT, RUN = ("-W", "error"), ("-m", "retrograd", "run")
 NUMBER = re.compile(r"(?<![\w.^])[-+]?\d+\.?\d*(?:e[-+]?\d+)?")
 
 
-def printed(folder: Path, example: str, *arguments: str) -> str:
+def printed(folder: Path, example: str, *arguments: str, draws: bool = False) -> str:
     """What an example prints, where it must succeed and complain of nothing."""
-    command = [*RUN, str(EXAMPLES / f"{example}.py"), *arguments]
-    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    result = ran(*RUN, str(EXAMPLES / f"{example}.py"), *arguments, cwd=folder, options=STRICT,
+                 imported=("matplotlib.pyplot",) * draws)
     assert (result.returncode, result.stderr) == (0, "")
     return result.stdout
 
@@ -228,13 +229,13 @@ def test_plot_wave(tmp_path: Path) -> None:
     assert "equal to the formula: True" in text
     assert "highest near x = 1.257; the slope is zero at 1.326" in text
 
-    assert printed(tmp_path, "plot_wave", "--plot") == text + "drawn: wave.png\n"
+    assert printed(tmp_path, "plot_wave", "--plot", draws=True) == text + "drawn: wave.png\n"
     assert (tmp_path / "wave.png").read_bytes().startswith(b"\x89PNG")
 
 
 @needs("matplotlib")
 def test_digits(tmp_path: Path) -> None:
-    text = printed(tmp_path, "digits")
+    text = printed(tmp_path, "digits", draws=True)
     assert text.startswith("1348 scans to learn from, 449 held out\n")
     lines = [numbers(line) for line in text.splitlines() if line.startswith("epoch")]
     assert [epoch for epoch, *_ in lines] == [1, 5, 10, 15, 20, 25, 30, 35, 40]
@@ -261,7 +262,7 @@ def test_digits_on_a_terminal_keeps_to_one_line_and_fails_below_its_goal(tmp_pat
     import pty  # Windows has none
 
     reader, writer = pty.openpty()
-    command = [*RUN, str(EXAMPLES / "digits.py"), "--epochs", "2"]
+    command = [sys.executable, *STRICT, *RUN, str(EXAMPLES / "digits.py"), "--epochs", "2"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=writer, stderr=subprocess.STDOUT) as process:
         os.close(writer)
         chunks = []

@@ -2,13 +2,12 @@
 
 import ast
 import re
-import subprocess
-import sys
 import sysconfig
 from pathlib import Path
 
 import pytest
 
+from forked import ran
 from needing import needs
 from showing import notebooks, pages
 
@@ -27,8 +26,8 @@ def test_a_tutorial_runs_as_a_script(path: Path, tmp_path: Path) -> None:
     """From an empty folder, without a warning; it prints what the page shows, and writes the pictures that it shows."""
     if path.stem == "reading" and sysconfig.get_config_var("Py_GIL_DISABLED"):
         pytest.skip("without the GIL, a node takes a lock, and the tutorial lists the call")
-    command = [sys.executable, "-W", "error", "-m", "retrograd", "run", str(path)]
-    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    result = ran("-m", "retrograd", "run", str(path), cwd=tmp_path, options=("-W", "error"),
+                 imported=("matplotlib.pyplot",))
     assert (result.returncode, notebooks.DETECTED.sub("", result.stderr)) == (0, "")
     script = pages.text_of(path)
     assert notebooks.as_printed(result.stdout, path) == notebooks.expected(script)

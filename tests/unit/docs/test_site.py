@@ -103,6 +103,12 @@ def test_planted_faults_are_found(tmp_path: Path) -> None:
         "other.html: no language", "other.html: 2 titles"]
 
 
+def test_what_only_looks_like_an_element_is_none() -> None:
+    page = site.read("""<!-- <a id="x"> --><script src='a.js'>"<a id=y>"</script><p title="a > b" id=one&amp;two>
+<div class="outer"><div class="gone"></div><span id='z'></span><pre><span class="k">a</span> &lt;b&gt;</pre></div>""")
+    assert (page.anchors, page.links, page.blocks) == (["one&two", "z"], ["a.js"], [("outer", "a <b>")])
+
+
 def test_a_warning_fails_the_build(tmp_path: Path) -> None:
     (tmp_path / "conf.py").write_text("extensions = []\n", encoding="utf-8")
     (tmp_path / "index.rst").write_text("A\n=\n\n:doc:`nowhere`\n", encoding="utf-8")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from forked import ran
 from retrograd.extras import skip_without
 from showing import notebooks, pages
 
@@ -36,8 +36,7 @@ def test_a_tutorial_goes_on_to_its_end(path: Path, monkeypatch: pytest.MonkeyPat
 def test_an_example_goes_on_to_its_end(example: str, option: str, end: str, tmp_path: Path) -> None:
     program = pages.ROOT / "examples" / f"{example}.py"
     absent = "import sys; sys.modules['matplotlib'] = None; from retrograd.command.cli import main; sys.exit(main())"
-    result = subprocess.run([sys.executable, "-W", "error", "-c", absent, "run", str(program), option], cwd=tmp_path,
-                            capture_output=True, text=True, timeout=100)
+    result = ran("-c", absent, "run", str(program), option, cwd=tmp_path, options=("-W", "error"))
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.endswith(end)
     assert [*tmp_path.iterdir()] == []

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import retrograd
+from forked import ran
 from retrograd.foundations import tracebacks
 
 HEAD = """
@@ -46,9 +47,7 @@ def run(tmp_path: Path, program: str, *command: str, full: bool = False) -> str:
     environment = {key: value for key, value in os.environ.items() if key != "RETROGRAD_TRACEBACK"}
     if full:
         environment["RETROGRAD_TRACEBACK"] = "full"
-    result = subprocess.run([sys.executable, *command, str(script)], cwd=tmp_path, env=environment, capture_output=True,
-                            text=True, timeout=100)
-    return result.stderr
+    return ran(*command, str(script), cwd=tmp_path, env=environment).stderr
 
 
 def frames(text: str) -> list[str]:

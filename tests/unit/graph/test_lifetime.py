@@ -82,6 +82,7 @@ def chain(length: int) -> Any:
     return x, y
 
 
+@pytest.mark.usefixtures("no_collector")                   # which would go over the nodes again and again
 def test_a_chain_of_a_million_nodes() -> None:
     x, y = chain(1_000_000)
     y.backward()

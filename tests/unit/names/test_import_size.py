@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 
@@ -34,6 +35,7 @@ UNUSED = ("_C", "_functorch", "amp", "backends", "command", "compilation", "comp
 OF_NUMPY = ("numpy.random", "numpy.fft")
 
 
+@cache
 def loaded(program: str) -> set[str]:
     """The modules that a program loads in an interpreter of its own."""
     done = subprocess.run([sys.executable, "-c", program + "\nimport sys\nprint(*sys.modules)"], capture_output=True,

@@ -110,7 +110,7 @@ def test_each_file_is_imported_alone(part: int) -> None:
                    for path in Path(folder).rglob("*.py"))[part::6]
     paths = [".".join(("retrograd", *parts)).removesuffix(".__init__") for parts in files]
     failed = run(f"""
-import importlib, os, sys, traceback
+import gc, importlib, os, sys, traceback
 import retrograd
 from retrograd.foundations import names
 names.in_pytorch("torch")
@@ -125,6 +125,7 @@ def check(path):
         assert "__getattr__" in vars(module), (path, "has no hints")
         assert not hasattr(module, "no_such_name_anywhere")
 failed = []
+gc.freeze()
 for path in {[path for path in paths if path not in ("retrograd", "retrograd.__main__")]}:
     if path in sys.modules:
         continue

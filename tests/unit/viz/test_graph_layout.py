@@ -345,9 +345,14 @@ LARGE = {
 
 @pytest.mark.parametrize("name", LARGE)
 def test_large_graphs_take_little_time(name: str) -> None:
-    """2,000 nodes take a fourth of a second. The limits leave room for slow machines, and none for quadratic time."""
+    """2,000 nodes take a fourth of a second. The limits leave room for slow machines, and none for quadratic time.
+
+    A run that takes too long, because of something else on the machine, is repeated once.
+    """
     count, edges = LARGE[name]
-    assert min(seconds(count, edges) for _ in range(2)) < (1.5 if count <= 2000 else 5)
+    limit = 1.5 if count <= 2000 else 5
+    taken = seconds(count, edges)
+    assert taken < limit or seconds(count, edges) < limit, taken
 
 
 def test_many_groups_take_little_time() -> None:
