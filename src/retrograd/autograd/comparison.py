@@ -61,8 +61,9 @@ class Check(NamedTuple):
         """The outputs of the function as a tuple. Raises ValueError for a sparse output."""
         found = as_tuple(self.func(*self.inputs))
         if any(map(is_sparse, found)):
-            raise ValueError("Sparse output is not supported at gradcheck yet. Please call to_dense(masked_grad=...) "
-                             "on the output of fn for gradcheck.")
+            raise noted(
+                ValueError("Sparse output is not supported at gradcheck yet. Please call to_dense(masked_grad=...) on "
+                           "the output of fn for gradcheck."), "gradcheck#sparse-output")
         return found
 
 
