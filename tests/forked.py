@@ -59,6 +59,9 @@ def ran(*command: str, cwd: Path, options: tuple[str, ...] = (), env: Mapping[st
     return subprocess.CompletedProcess([sys.executable, *options, *command], status, *said)
 
 
+_START = 300                                                # seconds until the interpreter that forks gives up
+
+
 class _Parent:
     """An interpreter that has imported the package, from the side of the tests."""
 
@@ -79,13 +82,15 @@ class _Parent:
 
     def asked(self, request: bytes, streams: list[int], timeout: float) -> int:
         """The exit status of a child that does what is asked for, as `subprocess` counts them."""
-        self._door.settimeout(timeout)
+        self._door.settimeout(_START)
         socket.send_fds(self._door, [len(request).to_bytes(4, "big") + request], streams)
         child = self._answer()
+        self._door.settimeout(timeout)
         try:
             return self._answer()
         except TimeoutError:
             os.kill(child, 9)
+            self._door.settimeout(_START)
             self._answer()
             raise
 
