@@ -40,7 +40,7 @@ test: check ## check, and the tests that need no PyTorch
 thorough: check ## check, and all cases of these tests: more random programs, all pairs of options
 	$(PYTEST) --ignore=tests/parity --thorough
 
-quick: $(VENV)/.test ## lint, and a part of the tests that takes some two minutes
+quick: $(VENV)/.test ## lint, and a part of the tests that takes a minute
 	$(BIN)/ruff check .
 	$(PYTEST) --ignore=tests/parity --quick
 

@@ -4,7 +4,7 @@ Hypothesis sets no deadline, since the machine may be busy with something else. 
 before: what is warned of once a process is warned of every time.
 
 `--thorough` runs everything. Without it, a test that is marked as `sampled(n)` runs about one of n of its cases, and
-Hypothesis tries fewer examples. `--quick` runs a part of this that takes two minutes: of each test the few cases that
+Hypothesis tries fewer examples. `--quick` runs a part of this that takes a minute: of each test the few cases that
 cost little. What a case costs is measured by `make costs`.
 """
 
@@ -47,7 +47,7 @@ def no_collector() -> Iterator[None]:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--thorough", action="store_true", help="all cases of all tests")
     parser.addoption("--quick", action="store_true",
-                     help="a part, in some two minutes: of each test a few cases that cost little")
+                     help="a part, in a minute: of each test a few cases that cost little")
     parser.addoption("--complete", action="store_true", help="all packages are here: a test that is skipped for an "
                                                              "absent one runs instead, and fails (see needing.py)")
 
