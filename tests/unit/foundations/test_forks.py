@@ -16,7 +16,8 @@ import retrograd as torch
 from retrograd.foundations import forks, modes
 from showing.pages import ROOT
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+pytestmark = [pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork"),
+              pytest.mark.filterwarnings("ignore:.*multi-threaded")]              # which a fork is here on purpose
 _SOURCE = ROOT / "src"
 # Locks of one object each. An object that a thread works on while the process is forked stays with that thread.
 OF_OBJECTS = {
