@@ -45,6 +45,10 @@ _SWITCHES = {
 }
 
 
+# The dictionary of a module as it is: `vars` would import what retrograd imports late.
+_dictionary = vars(types.ModuleType)["__dict__"].__get__
+
+
 class _State:
     loading = False                     # whether a test file is being imported
 
@@ -167,8 +171,8 @@ def load(path: Path, name: str) -> types.ModuleType:
 def _forgiving() -> list[tuple[dict[str, Any], Any]]:
     """Let modules that test files ask while they load give placeholders. Returns what looked names up before."""
     asked = [importlib.import_module(name) for name in ("torch", "torch._C", "torch.profiler", "torch.backends")]
-    modules = {id(module): module for module in asked if "__getattr__" in vars(module)}
-    before = [(vars(module), vars(module)["__getattr__"]) for module in modules.values()]
+    modules = {id(module): module for module in asked if "__getattr__" in _dictionary(module)}
+    before = [(_dictionary(module), _dictionary(module)["__getattr__"]) for module in modules.values()]
     for namespace, getter in before:
         namespace["__getattr__"] = partial(_found, namespace["__name__"], getter)
     return before

@@ -15,7 +15,7 @@ from types import CodeType, ModuleType
 from typing import Any, Self
 
 from retrograd.foundations.errors import noted
-from retrograd.foundations.names import PACKAGE, instead, nearest, reached
+from retrograd.foundations.names import PACKAGE, contents, instead, nearest, reached
 from retrograd.version import __version__
 
 # The packages that PyTorch installs, and where they are here.
@@ -150,7 +150,7 @@ def _hidden(package: ModuleType) -> list[str]:
     """The imported modules of a package whose names mean something else in the package."""
     inside = f"{package.__name__}."
     names = [(name.removeprefix(inside), module) for name, module in sys.modules.items() if name.startswith(inside)]
-    return [name for name, module in names if vars(package).get(name, module) is not module]
+    return [name for name, module in names if contents(package).get(name, module) is not module]
 
 
 def _is_torch(name: str) -> bool:

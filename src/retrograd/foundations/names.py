@@ -62,11 +62,15 @@ _pending: WeakKeyDictionary[ModuleType, list[str]] = WeakKeyDictionary()
 
 
 class _Late(ModuleType):
-    """A module that imports some of its names late. `vars(module)` has all of them, as in PyTorch."""
+    """A module that imports some of its names late. `vars(module)` has all of them, as in PyTorch, once the module has
+    run.
+    """
 
     @property
     def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
         own = _dictionary(self)
+        if getattr(own.get("__spec__"), "_initializing", False):   # `@dataclass` asks the module of its class
+            return own
         for name in [name for name in _pending.get(self, ()) if name not in own]:
             with suppress(ImportError):                        # of a package that may be absent
                 getattr(self, name)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ..autograd.function_node import FunctionNode
 from ..foundations.errors import OWN
+from ..foundations.names import contents
 from ..graph.node import Node, OpNode
 from ..ops.framework import Op
 from ..tensors.recording.inplace import CopySlices
@@ -121,8 +122,8 @@ def _homes(imported: int) -> dict[int, list[tuple[str, str]]]:
     package = __name__.partition(".")[0]
     for module in [*sys.modules.values()]:
         if isinstance(module, ModuleType) and module.__name__.startswith(package + ".") and (
-                file := vars(module).get("__file__")):
-            for name, value in vars(module).items():
+                file := contents(module).get("__file__")):
+            for name, value in contents(module).items():
                 if isinstance(value, Op):
                     for op in dict.fromkeys((value, value.written)):
                         homes.setdefault(id(op), []).append((file, name))

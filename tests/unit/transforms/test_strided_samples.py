@@ -54,3 +54,10 @@ def test_views_stay_within_the_memory_of_a_sample() -> None:
             vmap(lambda row: row.as_strided(size, stride, start), 1)(x)  # noqa: B023
     with pytest.raises(RuntimeError, match=r"range \[2, 3\], but `tensor` .* in range \[6, 12\]"):
         vmap(lambda row: row.as_strided((1,), (1,), 2))(batch(0)[1:])
+
+
+@pytest.mark.parametrize("shape", [(1, 0, 1, 5, 1), (2, 0), (0,), (0, 3), (0, 1, 2), (2, 1, 3)])
+@pytest.mark.parametrize("function", [torch.squeeze, lambda x: x[...]])
+def test_views_of_samples_are_views_of_the_batch(function: Any, shape: tuple[int, ...]) -> None:
+    batch = torch.zeros(shape)
+    assert torch.vmap(function)(batch)._base is batch

@@ -67,6 +67,6 @@ def _further(dim: int, by: int) -> Any:
 
 
 def _spread(x: Batched, view: Any) -> Batched:
-    lead = len(x.levels)
-    array = by_steps(view, (*x.array.shape[:lead], *view.shape), (*x.array.strides[:lead], *view.strides))
+    lead, memory = len(x.levels), view if x.array.size else x.array      # of no samples, the first has other memory
+    array = by_steps(memory, (*x.array.shape[:lead], *view.shape), (*x.array.strides[:lead], *view.strides))
     return Batched(x.levels, array)
