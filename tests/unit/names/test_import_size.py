@@ -55,6 +55,15 @@ def test_a_program_loads_what_it_uses(program: str, counted: int) -> None:
     assert "retrograd.tensors.tensor" in modules
 
 
+def test_a_program_that_imports_torch_loads_what_it_uses() -> None:
+    begin = "import retrograd\nretrograd.as_torch()\nimport torch"
+    as_torch = STEP.replace("import retrograd as torch", begin)
+    as_torch = as_torch.replace("from retrograd import nn", "import torch.nn as nn")
+    assert "import torch.nn as nn" in as_torch
+    modules = of_the_package(loaded(as_torch))
+    assert {name for name in UNUSED if f"retrograd.{name}" in modules} == {"command"}
+
+
 def test_the_import_loads_little_beside_numpy_and_itself() -> None:
     """The standard library's share is what is left over: a few modules, whose number depends on the interpreter."""
     modules = loaded(IMPORT)
