@@ -139,7 +139,7 @@ def _become(command: list[str], folder: str, environment: dict[str, str]) -> Non
         sys.path[0] = folder
         sys.argv = [str(Path(cli.__file__).parents[1] / "__main__.py"), *command[2:]]
         cli.main()
-    if command[0] == "-c":
+    elif command[0] == "-c":
         sys.path[0] = ""
         sys.argv = ["-c", *command[2:]]
         _execute(command[1], "<string>", {})

@@ -13,10 +13,10 @@ import numpy as np
 
 from ..foundations.dtypes import Array
 from ..foundations.errors import noted
-from ..kernels.kinds import OtherArray
 from ..kernels.random.distributions import uniform
 from ..kernels.random.twister import Twister
 from ..tensors.state.base import TensorBase, plain, requires
+from ..tensors.state.inside import is_sparse
 from .backward import grad
 from .differences import as_tuple, directional, is_float, matrices
 from .gradcheck_texts import NOT_REENTRANT, SMALL_ALL_THE_SAME
@@ -70,11 +70,6 @@ class Check(NamedTuple):
 def requires_grad(value: Any) -> bool:
     """Whether the value is a tensor that requires grad."""
     return isinstance(value, TensorBase) and requires(value)
-
-
-def is_sparse(value: Any) -> bool:
-    """Whether the value is a sparse tensor."""
-    return isinstance(value, TensorBase) and isinstance(value._array, OtherArray)
 
 
 def compare(check: Check, returned: tuple[Any, ...]) -> None:

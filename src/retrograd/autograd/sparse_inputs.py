@@ -11,7 +11,7 @@ from typing import Any
 
 from ..tensors.arguments.options import require_grad, sparse_bsc, sparse_bsr
 from ..tensors.state.base import requires
-from .comparison import is_sparse
+from ..tensors.state.inside import is_sparse
 from .function import Function
 
 

@@ -22,12 +22,12 @@ from ..tensors.functions.creation.creation import zeros_like
 from ..tensors.functions.elementwise.elementary import view_as_complex
 from ..tensors.state.base import TensorBase
 from ..tensors.state.dispatch import DISPATCH
+from ..tensors.state.inside import is_sparse
 from .formula import FormulaOptimizer, decayed, is_learned, parts
 from .option_memory import keep_values, memory_of
 from .plain_arrays import COMPUTED, are_alike, arrays_of, have_tangents, put, row_of
 from .quick_code import Code, Ready, is_closed, write_code
 from .saved_numbers import as_float, is_stand_in, scalar
-from .sparse_steps import is_sparse
 from .stepping import Scratch, blocks, check_fused, numbers
 from .together import MANY, SMALL, in_one, is_small, step_of_rows
 

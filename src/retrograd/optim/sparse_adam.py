@@ -11,9 +11,10 @@ from ..foundations.names import missing
 from ..tensors.arguments.options import strided
 from ..tensors.functions.creation.creation import zeros_like
 from ..tensors.state.base import TensorBase
+from ..tensors.state.inside import is_sparse
 from .optimizer import Optimizer
 from .saved_numbers import as_float
-from .sparse_steps import is_sparse, with_values
+from .sparse_steps import with_values
 from .stepping import check_betas, check_rate_tensor
 
 __all__ = ["SparseAdam"]

@@ -5,15 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..foundations.errors import noted
-from ..kernels.kinds import OtherArray
 from ..tensors.functions.sparse import sparse_coo_tensor
+from ..tensors.state.inside import is_sparse
 from ..tensors.tensor import Tensor
 from .optimizer import Optimizer
-
-
-def is_sparse(g: Any) -> bool:
-    """Whether a gradient is sparse."""
-    return isinstance(g._array, OtherArray)
 
 
 def refuse_sparse(optimizer: Optimizer, words: str = "") -> None:

@@ -17,10 +17,11 @@ from ..tensors.arguments.options import layout as Layout
 from ..tensors.face.storage import STORAGE_TYPES, TypedStorage, UntypedStorage
 from ..tensors.state.base import TensorBase, plain
 from ..tensors.state.dispatch import is_wrapper
+from ..tensors.state.inside import is_sparse
 from ..tensors.tensor import Tensor
 from . import archive, rebuilding
 from .places import found, location_tag, public_place
-from .sparse import _get_layout, is_sparse, parts_of
+from .sparse import _get_layout, parts_of
 
 DEFAULT_PROTOCOL = 2
 

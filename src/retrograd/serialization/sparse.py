@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..kernels.kinds import OtherArray
 from ..tensors.arguments.options import (
     layout as Layout,
     sparse_bsc,
@@ -18,11 +17,6 @@ from ..tensors.state.base import TensorBase
 
 LAYOUTS: dict[str, Layout] = {f"torch.{kind.name}": kind for kind in (
     strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc)}
-
-
-def is_sparse(obj: Any) -> bool:
-    """Whether an object is a sparse tensor."""
-    return isinstance(obj, TensorBase) and isinstance(obj._array, OtherArray)
 
 
 def parts_of(tensor: TensorBase) -> list[Any]:

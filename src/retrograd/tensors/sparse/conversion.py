@@ -16,8 +16,9 @@ from ..arguments.options import (
 )
 from ..functions.creation.creation import warn_of_copy
 from ..state.base import TensorBase, as_leaf, meta_of, plain, sharing
+from ..state.inside import is_sparse
 from ..state.refusals import VALUES
-from .recording import TABLE, counted_with, is_sparse, record, sparse
+from .recording import TABLE, counted_with, record, sparse
 
 
 def kind_of(x: Any) -> str:

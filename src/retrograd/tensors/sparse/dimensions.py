@@ -16,7 +16,8 @@ from ...ops.joining import cat as cat_op, stack as stack_op
 from ...tensors.state.base import TensorBase
 from ..arguments.dims import as_int
 from ..recording.public import METHODS
-from .recording import is_sparse, record, sparse
+from ..state.inside import is_sparse
+from .recording import record, sparse
 
 
 def axes_of(dim: Any, ndim: int) -> tuple[int, ...]:

@@ -19,9 +19,10 @@ from ..face.conversion import result_type
 from ..recording.inplace import over
 from ..recording.public import METHODS
 from ..state.base import TensorBase
+from ..state.inside import is_sparse
 from .conversion import kind_of, to
 from .dimensions import transpose
-from .recording import TABLE, before_write, is_sparse, record, sparse, write
+from .recording import TABLE, before_write, record, sparse, write
 
 # Functions that map 0 to 0
 

@@ -20,9 +20,10 @@ from ..arguments.options import (
     strided,
 )
 from ..state.base import TensorBase
+from ..state.inside import is_sparse
 from .construction import c_name
 from .conversion import coo_of, dense_dim as dense_dims, kind_of, sparse_dim as sparse_dims
-from .recording import is_sparse, record, sparse
+from .recording import record, sparse
 
 
 def _refuse_stack(array: Any, name: str) -> NoReturn:

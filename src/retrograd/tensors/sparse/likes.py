@@ -15,9 +15,10 @@ from ..arguments.options import layout as Layout, number, sparse_bsc, sparse_bsr
 from ..functions.creation.creation import zeros
 from ..recording.public import METHODS
 from ..state.base import TensorBase, as_leaf, plain
+from ..state.inside import is_sparse
 from .construction import c_name, empty, empty_compressed, with_layout
 from .conversion import dense_dim, kind_of, sparse_dim
-from .recording import before_write, is_sparse, record, sparse, write
+from .recording import before_write, record, sparse, write
 
 
 @sparse("zeros_like")

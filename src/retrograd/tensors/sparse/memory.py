@@ -16,6 +16,7 @@ from ..arguments.size import Size
 from ..functions.creation.creation import tensor, warn_of_copy
 from ..recording.public import METHODS
 from ..state.base import TensorBase, plain, requires
+from ..state.inside import is_sparse
 from .construction import empty, sparse_coo_tensor
 from .conversion import (
     coo_of,
@@ -24,7 +25,7 @@ from .conversion import (
     kind_of,
     sparse_dim as sparse_dims,
 )
-from .recording import is_sparse, record, sparse, write
+from .recording import record, sparse, write
 
 
 @sparse("numpy", "__array__")

@@ -16,9 +16,10 @@ from ..functions.linalg.matrix import mm as dense_mm
 from ..recording.inplace import over
 from ..recording.public import METHODS
 from ..state.base import TensorBase, plain
+from ..state.inside import is_sparse
 from .conversion import kind_of
 from .dimensions import t
-from .recording import TABLE, is_sparse, record, sparse, write
+from .recording import TABLE, record, sparse, write
 
 
 def _check_matrices(a: TensorBase, b: TensorBase) -> None:

@@ -52,11 +52,6 @@ def sparse(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return decorate
 
 
-def is_sparse(x: TensorBase) -> bool:
-    """Whether `x` is a tensor over a sparse array."""
-    return isinstance(x, TensorBase) and isinstance(x._array, SparseLike)
-
-
 def counted_with(array: Any, other: SparseLike) -> Any:
     """A NumPy array that `other` stores, or a sparse one with its elements: writes to it count as writes to `other`."""
     alone = array if isinstance(array, SparseLike) else new_lineage(array)
@@ -99,7 +94,7 @@ def record(op: Op, *args: Any) -> Any:
     if thread.levels:
         refuse_tangents(op.name, operands, "compute with dense tensors: sparse ones have no tangents")
     options = args[1:] if op.variadic else args[op.arity:]
-    if any(map(is_batch, arrays)):
+    if thread.levels and any(map(is_batch, arrays)):
         out = _by_samples(op, arrays, options)
     else:
         run = thread.run if thread.transform is None else call  # a transform sees the call, and runs the kernel

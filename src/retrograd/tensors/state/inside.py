@@ -1,4 +1,4 @@
-"""What functions ask the transforms in effect about a tensor: whether it is a batch, and what its memory carries."""
+"""What functions ask about a tensor: whether it is sparse, or a sample of a batch, and what its memory carries."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ _LOOP = 'call vmap(..., fallback="loop"), which calls the function once for each
 _NO_RULE = "Batching rule not implemented for aten::{}. We could not generate a fallback."
 
 NO_WRITE = "Batching rule not implemented for aten::{}; the fallback path doesn't work on out= or view ops."
+
+
+def is_sparse(value: Any) -> bool:
+    """Whether a value is a sparse tensor."""
+    return isinstance(value, TensorBase) and isinstance(value._array, OtherArray)
 
 
 def is_sample(tensor: TensorBase) -> bool:
@@ -34,7 +39,7 @@ def no_batch(name: str, said: str = _NO_RULE) -> RuntimeError:
 
 def dense_array(tensor: TensorBase) -> Array:
     """The array of a tensor that is to be a batch. Raises RuntimeError for a sparse tensor."""
-    if isinstance(tensor._array, OtherArray):
+    if is_sparse(tensor):
         raise no_batch("select")                           # which takes a sample out of the batch
     return tensor._array
 
