@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import textwrap
 from collections.abc import Iterator
@@ -33,7 +34,21 @@ def code(text: str, language: str = "python") -> nodes.literal_block:
 
 
 def broken(line: str) -> Iterator[str]:
-    """A line in pieces that fit on a page."""
+    """A line in pieces that fit on a page. Python takes the pieces of a statement for this statement."""
+    if len(line) <= WIDTH:
+        yield line
+        return
+    pieces = [*_pieces(line)]
+    start = len(line) - len(re.sub(r"^(>>> |\.\.\. )?\s*", "", line))
+    try:
+        whole = "\n".join(piece[4 if at else start:] for at, piece in enumerate(pieces))
+        ast.parse(f"{whole} pass" if line.endswith(":") else whole)
+    except SyntaxError:
+        pieces = [*_pieces(line[:start] + _enclosed(line[start:]))]
+    yield from pieces
+
+
+def _pieces(line: str) -> Iterator[str]:
     prose = line.lstrip().startswith('"""')
     indent = " " * (len(line) - len(line.lstrip()) + (0 if prose else 4))
     if line.startswith((">>> ", "... ")):
@@ -45,6 +60,27 @@ def broken(line: str) -> Iterator[str]:
         yield line[:at].rstrip(" " if not string else "") + string[-1:]
         line = indent + string + line[at:].lstrip()
     yield line
+
+
+def _enclosed(code: str) -> str:
+    """A statement with brackets around its value, so that it may be broken anywhere. The code, if it is none."""
+    try:
+        (statement,) = ast.parse(f"{code} pass" if code.endswith(":") else code).body
+    except (SyntaxError, ValueError):                      # a part of a statement, or none
+        return code
+    if isinstance(statement, ast.With):
+        first, item = statement.items[0].context_expr, statement.items[-1]
+        last = item.optional_vars or item.context_expr
+    elif isinstance(statement, ast.If | ast.While):
+        first = last = statement.test
+    elif isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign | ast.Return) and statement.value:
+        first = last = statement.value
+    else:
+        return code
+    encoded, start, end = code.encode(), first.col_offset, last.end_col_offset            # which count bytes
+    parts = encoded[:start], encoded[start:end], encoded[end:]
+    before, inside, after = [part.decode() for part in parts]
+    return f"{before}({inside}){after}"
 
 
 def joined(lines: list[str]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from docutils import nodes
 from sphinx import addnodes
+from sphinx.util import logging
 
 from reference import differences, docstrings, examples, signatures, sources, statements
 from reference.namespaces import NAMESPACES, Member, first_path, first_paths, kind_of
@@ -16,6 +17,7 @@ from retrograd.ops.framework import Op
 
 WHOLE = 60          # the most lines of a statement that a page shows; a longer one is a link
 MOST = 4            # the most operators of one function that a page shows
+_LOG = logging.getLogger(__name__)
 
 
 class Writer:
@@ -98,6 +100,16 @@ class Writer:
         return nodes.reference("", "", nodes.inline("", text, classes=[kind] if kind else []), internal=True,
                                refuri=self.up + uri)
 
+    def example(self, member: Member, inside: str) -> Iterator[nodes.Node]:
+        """A call of what has no example in its text. Warns if there is none of a function or class of a namespace."""
+        try:
+            if session := examples.example(member.path):
+                yield docstrings.code(session, "pycon")
+            elif member.kind in ("function", "method", "class") and not inside:
+                _LOG.warning("%s has no example", member.path)
+        except Exception as error:
+            _LOG.warning("the example of %s raises %s: %s", member.path, type(error).__name__, error)
+
     def content(self, member: Member, inside: str) -> Iterator[nodes.Node]:
         """What stands below the head."""
         first = first_path(member.found) or member.path
@@ -110,8 +122,8 @@ class Writer:
         else:
             text = inspect.getdoc(member.found) or ""
             yield from docstrings.content(text)
-            if ">>>" not in text and (session := examples.example(member.path)):
-                yield docstrings.code(session, "pycon")
+            if ">>>" not in text:
+                yield from self.example(member, inside)
             if isinstance(member.found, type):
                 yield from self.members(member)
             elif member.kind != "module" and not is_twin(member):

@@ -53,7 +53,8 @@ def exponential(M: int, *, center: float | None = None, tau: float = 1.0, sym: b
                 layout: Layout = strided, device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:
     """exp(-|n - center| / tau). Only a periodic window may have a center other than its middle.
 
-    >>> exponential(3)
+    >>> import retrograd as torch
+    >>> torch.signal.windows.exponential(3)
     tensor([0.3679, 1.0000, 0.3679])
     """
     options = _options("exponential", M, dtype, layout, device, requires_grad)
@@ -112,7 +113,8 @@ def bartlett(M: int, *, sym: bool = True, dtype: Dtype | None = None, layout: La
              device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:
     """A triangle that is 0 at the ends.
 
-    >>> bartlett(5)
+    >>> import retrograd as torch
+    >>> torch.signal.windows.bartlett(5)
     tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])
     """
     options = _options("bartlett", M, dtype, layout, device, requires_grad)
@@ -159,7 +161,8 @@ def hann(M: int, *, sym: bool = True, dtype: Dtype | None = None, layout: Layout
          device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:
     """Hann's window, which is 0 at the ends.
 
-    >>> hann(5)
+    >>> import retrograd as torch
+    >>> torch.signal.windows.hann(5)
     tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])
     """
     return general_hamming(M, alpha=0.5, sym=sym, dtype=dtype, layout=layout, device=device,

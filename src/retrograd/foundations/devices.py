@@ -21,7 +21,8 @@ _SPEC = re.compile(r"([a-z]+)(?::(0|[1-9]\d*))?\Z")
 class device(Fixed, metaclass=Sealed):
     """A place for memory: `device("cpu")`, `device("cuda", 0)`, `device("cuda:0")`.
 
-    >>> device("cpu")
+    >>> import retrograd as torch
+    >>> torch.device("cpu")
     device(type='cpu')
 
     Raises RuntimeError for an invalid device name, and for a number if there is no accelerator.

@@ -200,7 +200,8 @@ class _Default:
 def get_default_dtype() -> dtype:
     """The dtype of tensors made from Python floats.
 
-    >>> get_default_dtype()
+    >>> import retrograd as torch
+    >>> torch.get_default_dtype()
     torch.float32
     """
     return _Default.floating

@@ -21,7 +21,8 @@ S = TypeVar("S")
 class Future(Generic[T]):
     """A value that some thread sets later, or an error in its place.
 
-    >>> future: Future[int] = Future()
+    >>> import retrograd as torch
+    >>> future = torch.futures.Future()
     >>> doubled = future.then(lambda done: 2 * done.wait())
     >>> future.set_result(3)
     >>> doubled.wait()
@@ -118,8 +119,9 @@ class Future(Generic[T]):
 def collect_all(futures: list[Future[Any]]) -> Future[list[Future[Any]]]:
     """A future of the list of all these futures, which is done when the last of them is. An error of one is its error.
 
-    >>> first, second = Future(), Future()
-    >>> both = collect_all([first, second])
+    >>> import retrograd as torch
+    >>> first, second = torch.futures.Future(), torch.futures.Future()
+    >>> both = torch.futures.collect_all([first, second])
     >>> first.set_result(1)
     >>> second.set_result(2)
     >>> [future.value() for future in both.wait()]

@@ -154,9 +154,10 @@ def check_module_version_greater_or_equal(module: ModuleType, req_version_tuple:
     """Whether a module has at least this version, such as `(1, 2)`. Raises RuntimeError for a version of another form.
 
     >>> import types
+    >>> import retrograd as torch
     >>> package = types.ModuleType("package")
     >>> package.__version__ = "1.10.2"
-    >>> check_module_version_greater_or_equal(package, (1, 9))
+    >>> torch.serialization.check_module_version_greater_or_equal(package, (1, 9))
     True
     """
     try:

@@ -103,7 +103,8 @@ class skip_data:
 class StorageType:
     """A kind of storage by its name in a pickle. Raises KeyError for an unknown name.
 
-    >>> StorageType("FloatStorage")
+    >>> import retrograd as torch
+    >>> torch.serialization.StorageType("FloatStorage")
     StorageType(dtype=torch.float32)
     """
 

@@ -33,7 +33,7 @@ def tree(outputs: Any, params: Any = None, max_nodes: int = 200) -> str:
     >>> import retrograd as torch
     >>> w, b = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
     >>> y = (w * 2).exp()
-    >>> print(tree((y * y + b).sum()))
+    >>> print(torch.viz.tree((y * y + b).sum()))
     SumBackward0 []
     └─ AddBackward0 [3]
        ├─ MulBackward0 [3]

@@ -87,6 +87,7 @@ def same(expected: subprocess.CompletedProcess[str], actual: subprocess.Complete
     assert actual.stderr == expected.stderr
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_script_runs_as_python_runs_it(name: str, folder: Path) -> None:
     script = folder / "below" / "script.py"

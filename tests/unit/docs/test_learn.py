@@ -21,6 +21,7 @@ def name_of(path: Path) -> str:
 
 
 @needs("matplotlib")
+@pytest.mark.sampled(3)                                    # the pages run all of them
 @pytest.mark.parametrize("path", notebooks.TUTORIALS, ids=name_of)
 def test_a_tutorial_runs_as_a_script(path: Path, tmp_path: Path) -> None:
     """From an empty folder, without a warning; it prints what the page shows, and writes the pictures that it shows."""

@@ -1,13 +1,13 @@
-"""The examples that the reference makes are sessions that run, and each listed program shows something."""
+"""How the reference makes examples: as sessions that do the same each time, in lines that Python takes.
+
+The examples themselves are tried where the pages are read, in `test_site.py`.
+"""
 
 from __future__ import annotations
 
-import doctest
-import inspect
-import re
+import ast
 import sys
-import warnings
-from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 
@@ -22,51 +22,8 @@ from showing import site
 pytestmark = needs(*DOCS)
 sys.path.append(str(site.DOCS / "_extensions"))
 
-from reference import examples, sessions  # noqa: E402
-from reference.namespaces import Member, first_path, public_names  # noqa: E402
-
-
-@pytest.fixture(autouse=True)
-def _what_examples_set_for_the_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(retrograd.hub._Folder, "chosen", None)
-    allowed = retrograd.serialization.get_safe_globals()
-    yield
-    retrograd.serialization.clear_safe_globals()
-    retrograd.serialization.add_safe_globals(allowed)
-
-
-def described() -> list[Member]:
-    """The functions and classes that have an entry of their own."""
-    return [member for member in public_names() if member.kind in ("function", "method", "class")
-            and first_path(member.found) == member.path]
-
-
-@pytest.mark.parametrize("path", sorted(sessions.listed()))
-def test_a_listed_program_shows_something(path: str) -> None:
-    assert sessions.session(tuple(sessions.listed()[path]))
-
-
-@pytest.mark.sampled(4)                                    # the pages are made of these sessions, too
-@pytest.mark.parametrize("part", range(4))
-def test_what_the_reference_makes_is_what_a_reader_sees(part: int) -> None:
-    """Python's doctest runs each session again, with the names that a reader has after `import retrograd as torch`."""
-    members = [member for member in described() if ">>>" not in (inspect.getdoc(member.found) or "")]
-    found = {member.path: session for member in members[part::4] if (session := examples.example(member.path))}
-    assert len(found) > 250
-    runner = doctest.DocTestRunner(verbose=False)
-    for session, path in {session: path for path, session in found.items()}.items():
-        names = {"torch": retrograd, "retrograd": retrograd}
-        text = re.sub(r"^$", "<BLANKLINE>", session, flags=re.MULTILINE)         # as doctest wants empty lines
-        test = doctest.DocTestParser().get_doctest(f"{text}\n", names, path, None, 0)
-        with retrograd.random.fork_rng(), warnings.catch_warnings():
-            failed = runner.run(test, clear_globs=False, out=lambda text: None).failed
-        assert not failed, f"{path}\n{session}"
-
-
-def test_every_entry_has_an_example() -> None:
-    lacking = [member.path for member in described() if ">>>" not in (inspect.getdoc(member.found) or "")
-               and not examples.example(member.path)]
-    assert not lacking
+from reference import docstrings, entries, sessions  # noqa: E402
+from reference.namespaces import Member, public_names  # noqa: E402
 
 
 def test_a_program_that_shows_nothing_or_changes_is_refused() -> None:
@@ -77,3 +34,41 @@ def test_a_program_that_shows_nothing_or_changes_is_refused() -> None:
     with pytest.raises(ValueError, match="too long"):
         sessions.session(("torch.arange(400.)",))
     assert sessions.session(("torch.rand(1)",)).startswith(">>> _ = torch.manual_seed(0)\n>>> torch.rand(1)\ntensor")
+
+
+def test_listed_programs_are_of_public_names() -> None:
+    assert {*sessions.listed()} - {member.path for member in public_names()} == set()
+
+
+@pytest.mark.parametrize(("kind", "inside", "program", "said"), [
+    ("function", "", "torch.ones(1)", ""), ("function", "", "", "torch.f has no example"),
+    ("method", "torch.C", "", ""), ("property", "", "", ""),
+    ("function", "", "torch.gone()", "the example of torch.f raises AttributeError: "),
+    ("function", "", "x = 1", "the example of torch.f raises ValueError: nothing to show")])
+def test_the_build_warns_of_an_entry_without_an_example(
+        monkeypatch: pytest.MonkeyPatch, kind: str, inside: str, program: str, said: str) -> None:
+    warnings: list[str] = []
+    log = SimpleNamespace(warning=lambda text, *arguments: warnings.append(text % arguments))
+    monkeypatch.setattr(entries, "_LOG", log)
+    monkeypatch.setattr(sessions, "listed", lambda: {"torch.f": [program]} if program else {})
+    writer = entries.Writer(SimpleNamespace(docname="reference/torch"))
+    found = [*writer.example(Member("torch", "f", retrograd.ones, kind), inside)]
+    assert len(found) == (program == "torch.ones(1)")
+    assert [text[:len(said)] for text in warnings] == [said] * bool(said)
+
+
+LONG = "first_long_name(1.0, 2.0), " * 4 + "last_name(3)"
+
+
+@pytest.mark.parametrize("statement", [
+    LONG, f"found = {LONG}", f"a = b = {LONG}", f"total: int = {' + '.join(LONG.split(', '))}",
+    f"with {', '.join(['first_long_name(1.0, 2.0) as one'] * 4)}: pass", f"with {LONG}: pass", f"print({LONG})",
+    f"text = 'häuser', {LONG}", "text = 'a string that is longer than a page " + "is wide " * 10 + "'",
+    f"return_of({LONG}), None", f"if all([{LONG}]) and True: pass", "f'{ä}', " + LONG])
+def test_a_broken_statement_is_still_a_statement(statement: str) -> None:
+    lines = [*docstrings.broken(f">>> {statement}")]
+    assert len(lines) > 1
+    assert max(map(len, lines)) <= docstrings.WIDTH
+    assert [line[:4] for line in lines] == [">>> ", *["... "] * (len(lines) - 1)]
+    again = ast.parse("\n".join(line[4:] for line in lines))
+    assert ast.dump(again) == ast.dump(ast.parse(statement))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import doctest
 import re
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +15,7 @@ from needing import DOCS, absent, needs
 if missing := absent(*DOCS):
     pytest.skip(missing, allow_module_level=True)
 
-
+import retrograd
 from showing import pages, site
 
 pytestmark = [needs(*DOCS), pytest.mark.site]
@@ -57,6 +60,42 @@ def test_every_public_name_has_an_entry(found: dict[str, site.Page]) -> None:
     ("nn-functional", "torch.nn.functional.cross_entropy")])
 def test_a_name_has_its_entry_where_people_look(found: dict[str, site.Page], page: str, names: str) -> None:
     assert {*names.split()} <= {*found[f"reference/{page}.html"].anchors}
+
+
+@pytest.fixture
+def _nothing_that_examples_set_stays(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(retrograd.hub._Folder, "chosen", None)
+    allowed = retrograd.serialization.get_safe_globals()
+    retrograd.set_warn_always(False)
+    yield
+    retrograd.set_warn_always(True)
+    retrograd.serialization.clear_safe_globals()
+    retrograd.serialization.add_safe_globals(allowed)
+
+
+class Spaceless(doctest.OutputChecker):
+    """Compares without spaces and line breaks: the page breaks what is wide."""
+
+    def check_output(self, want: str, got: str, optionflags: int) -> bool:
+        want = want.replace("<BLANKLINE>", "")             # stands for an empty line in what doctest expects
+        return super().check_output("".join(want.split()), "".join(got.split()), optionflags)
+
+
+@pytest.mark.usefixtures("_nothing_that_examples_set_stays")
+def test_a_reader_who_enters_an_example_sees_what_it_shows(found: dict[str, site.Page]) -> None:
+    """Python's doctest runs each session of the reference with the names that a reader has after
+    `import retrograd as torch`."""
+    shown = {code: path for path, page in found.items() if path.startswith("reference/")
+             for _, code in page.blocks if code.startswith(">>> ")}
+    assert len(shown) > 1500
+    runner, report = doctest.DocTestRunner(Spaceless(), optionflags=doctest.ELLIPSIS), list[str]()
+    for code, path in shown.items():
+        text = re.sub(r"^$", "<BLANKLINE>", code.rstrip("\n"), flags=re.MULTILINE)
+        names = {"torch": retrograd, "retrograd": retrograd}
+        test = doctest.DocTestParser().get_doctest(f"{text}\n", names, path, None, 0)
+        with retrograd.random.fork_rng(), warnings.catch_warnings():
+            runner.run(test, clear_globs=False, out=report.append)
+    assert not report, "".join(report)
 
 
 def test_no_entry_shows_a_place_in_memory(folder: Path) -> None:

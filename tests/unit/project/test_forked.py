@@ -25,6 +25,7 @@ ENDS = ["1", "sys.exit()", "sys.exit(3)", "sys.exit(-1)", "sys.exit('said')", "t
         "__import__('os').kill(__import__('os').getpid(), 9)", "__import__('os')._exit(4)"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("word", ENDS)
 def test_a_forked_program_ends_as_its_own_interpreter_does(word: str, tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM.replace("{word}", word))

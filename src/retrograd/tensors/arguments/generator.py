@@ -19,7 +19,8 @@ from ..state.base import TensorBase, plain
 class Generator(metaclass=Sealed, package="torch._C", open=True):
     """A separate stream of random numbers.
 
-    >>> Generator().manual_seed(7).initial_seed()
+    >>> import retrograd as torch
+    >>> torch.Generator().manual_seed(7).initial_seed()
     7
     """
 

@@ -16,9 +16,10 @@ class Size(tuple[int, ...], metaclass=Sealed):
 
     `sizes` are ints. Tensors and arrays of one integer count as ints, too. Anything else raises TypeError.
 
-    >>> Size([2, 3])
+    >>> import retrograd as torch
+    >>> torch.Size([2, 3])
     torch.Size([2, 3])
-    >>> Size([2, 3]).numel()
+    >>> torch.Size([2, 3]).numel()
     6
     """
 

@@ -260,7 +260,7 @@ def typename(obj: Any, /) -> str:
     """The name of a type: for a tensor, that of `type()`; for a class, a function or an instance, the dotted name.
 
     >>> import retrograd as torch
-    >>> typename(torch.ones(2)), typename(torch.nn.functional.relu), typename(3)
+    >>> torch.typename(torch.ones(2)), torch.typename(torch.nn.functional.relu), torch.typename(3)
     ('torch.FloatTensor', 'torch.nn.functional.relu', 'int')
     """
     if isinstance(obj, TensorBase):

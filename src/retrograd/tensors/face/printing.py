@@ -52,10 +52,11 @@ def set_printoptions(precision: int | None = None, threshold: float | None = Non
     profile: "default", "short" or "full", which sets all of the above; any other text sets nothing, as in PyTorch.
     sci_mode: scientific notation for floats always (True), never (False), or as the values suggest (None).
 
-    >>> set_printoptions(precision=2)
-    >>> get_printoptions()["precision"]
+    >>> import retrograd as torch
+    >>> torch.set_printoptions(precision=2)
+    >>> torch.get_printoptions()["precision"]
     2
-    >>> set_printoptions(profile="default")
+    >>> torch.set_printoptions(profile="default")
     """
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
     changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
@@ -72,8 +73,9 @@ def get_printoptions() -> dict[str, Any]:
 def printoptions(**options: Any) -> Iterator[None]:
     """`set_printoptions` within a `with` statement; afterwards all options are as they were.
 
-    >>> with printoptions(precision=2, sci_mode=True):
-    ...     get_printoptions()["precision"]
+    >>> import retrograd as torch
+    >>> with torch.printoptions(precision=2, sci_mode=True):
+    ...     torch.get_printoptions()["precision"]
     2
     """
     before = _Current.options

@@ -29,7 +29,8 @@ class _Chosen:
 def get_default_device() -> Device:
     """The device on which new tensors are made: the CPU, unless a program chose `meta`.
 
-    >>> get_default_device()
+    >>> import retrograd as torch
+    >>> torch.get_default_device()
     device(type='cpu')
     """
     return Chosen.device

@@ -56,7 +56,8 @@ def tensor(data: Any, *, dtype: torch_dtype | None = None, device: DeviceLike | 
     Raises ValueError for ragged sequences, TypeError or RuntimeError for elements that are not numbers, and
     RuntimeError if integers are to require grad.
 
-    >>> tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> import retrograd as torch
+    >>> torch.tensor([[1.0, 2.0], [3.0, 4.0]])
     tensor([[1., 2.],
             [3., 4.]])
     """
@@ -95,7 +96,8 @@ def zeros(*sizes: Any, size: Any = None, dtype: torch_dtype | None = None, layou
 
     The dtype is `dtype`, or the default float dtype. Raises RuntimeError for a negative size.
 
-    >>> zeros(2, 3)
+    >>> import retrograd as torch
+    >>> torch.zeros(2, 3)
     tensor([[0., 0., 0.],
             [0., 0., 0.]])
     """
@@ -111,7 +113,8 @@ def ones(*sizes: Any, size: Any = None, dtype: torch_dtype | None = None, layout
 
     The dtype is `dtype`, or the default float dtype. Raises RuntimeError for a negative size.
 
-    >>> ones(2, dtype=int)
+    >>> import retrograd as torch
+    >>> torch.ones(2, dtype=int)
     tensor([1, 1])
     """
     return made(np.ones(shape_of("ones", sizes, size), element_type("ones", dtype)), device, requires_grad)
@@ -144,7 +147,8 @@ def full(size: Any, fill_value: Any, *, dtype: torch_dtype | None = None, layout
 
     If `dtype` is not given, the number decides the dtype. Raises RuntimeError if the number does not fit the dtype.
 
-    >>> full((2,), 3)
+    >>> import retrograd as torch
+    >>> torch.full((2,), 3)
     tensor([3, 3])
     """
     if not isinstance(size, (tuple, list)):
@@ -209,7 +213,8 @@ def zeros_like(input: TensorBase, *, dtype: torch_dtype | None = None, layout: L
                memory_format: MemoryFormat | None = None) -> TensorBase:
     """Zeros with the shape, the dtype and the order in memory of `input`, unless an option says otherwise.
 
-    >>> zeros_like(tensor([1, 2]))
+    >>> import retrograd as torch
+    >>> torch.zeros_like(torch.tensor([1, 2]))
     tensor([0, 0])
     """
     array, target = _like("zeros_like", input, dtype)

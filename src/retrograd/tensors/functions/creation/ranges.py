@@ -42,7 +42,8 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: torch_dt
     `arange(end)` starts at 0. The dtype is `dtype`; by default int64 if all three are integers, else the default float
     dtype. Raises RuntimeError if the step is 0 or leads away from `end`.
 
-    >>> arange(1, 2.5, 0.5)
+    >>> import retrograd as torch
+    >>> torch.arange(1, 2.5, 0.5)
     tensor([1.0000, 1.5000, 2.0000])
     """
     if type(start) is int and end is None and type(step) is int and step == 1 and dtype is None and start >= 0:
@@ -134,7 +135,8 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: torch_dtype | None = No
 
     The dtype is `dtype`, or the default float dtype. Raises RuntimeError if `steps` is negative.
 
-    >>> linspace(0, 1, 5)
+    >>> import retrograd as torch
+    >>> torch.linspace(0, 1, 5)
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
     """
     return made(kernels.linspace(*_ends("linspace", start, end, steps, dtype)), device, requires_grad)
