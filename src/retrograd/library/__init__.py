@@ -14,7 +14,7 @@ from ..foundations.names import missing
 from .checking import OpCheckError, opcheck
 from .custom import OPERATORS, CustomOpDef, custom_op
 from .inference import infer_schema
-from .libraries import Library, define, impl, scoped_library as _scoped_library, waiting_kernel
+from .libraries import Library, define, held_by, impl, scoped_library as _scoped_library, waiting_kernel
 from .operators import Operator, known
 
 __all__ = ["CustomOpDef", "Library", "OpCheckError", "custom_op", "define", "fallthrough_kernel", "get_ctx",
@@ -43,6 +43,13 @@ def _definition(op: Any) -> CustomOpDef | None:
     return OPERATORS.get(op.name() if isinstance(op, OpOverload) else op) if isinstance(op, (str, OpOverload)) else None
 
 
+def _set(lib: Library | None, operator: Operator, **functions: Any) -> None:
+    """Set functions of an operator, until the library goes, if there is one."""
+    before = {name: getattr(operator, name) for name in functions}
+    vars(operator).update(functions)
+    held_by(lib, lambda: vars(operator).update(before))
+
+
 def register_kernel(op: Any, device_types: Any, func: Callable[..., Any] | None = None, /, *,
                     lib: Library | None = None) -> Any:
     """Use another function on device types, for an operator or its name. Without `func`, returns a decorator."""
@@ -54,7 +61,7 @@ def register_kernel(op: Any, device_types: Any, func: Callable[..., Any] | None 
     name = op if isinstance(op, str) else op.name()
 
     def register(given: Callable[..., Any]) -> Callable[..., Any]:
-        waiting_kernel(name, device_types, given)
+        waiting_kernel(name, device_types, given, lib)
         return given
 
     if func is None:
@@ -72,7 +79,7 @@ def register_fake(op: Any, func: Callable[..., Any] | None = None, /, *, lib: Li
     operator = _operator(op, "register_fake")
 
     def register(given: Callable[..., Any]) -> Callable[..., Any]:
-        operator.fake = given
+        _set(lib, operator, fake=given)
         return given
 
     return register if func is None else register(func)
@@ -99,7 +106,7 @@ def register_autograd(op: Any, backward: Callable[..., Any], /, *, setup_context
         raise RuntimeError(f"Cannot register autograd formula for non-functional operator {operator} with schema "
                            f"{operator._schema}. Please create a functional operator and register an autograd formula "
                            "for that.")
-    operator.backward, operator.setup = backward, setup_context
+    _set(lib, operator, backward=backward, setup=setup_context)
 
 
 def register_vmap(op: Any, func: Callable[..., Any] | None = None, /, *, lib: Library | None = None) -> Any:
@@ -110,7 +117,7 @@ def register_vmap(op: Any, func: Callable[..., Any] | None = None, /, *, lib: Li
     operator = _operator(op, "register_vmap")
 
     def register(given: Callable[..., Any]) -> None:
-        operator.batches = given
+        _set(lib, operator, batches=given)
 
     return register if func is None else register(func)
 

@@ -3,17 +3,20 @@
 Three kinds of keys matter here. A kernel of "CPU" or "CompositeExplicitAutograd" computes. A kernel of
 "CompositeImplicitAutograd" or "Autograd" gets the tensors as they are given. A kernel of "Meta" makes results without
 numbers. All other kernels are kept, and no call needs them.
+
+What a library defines and adds lives as long as the library, as in PyTorch.
 """
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from ..foundations.devices import KINDS, device
 from ..ops.overloads import OpOverload
-from .operators import Operator, defined, known, removed, split
+from .operators import Operator, Registration, defined, known, removed, split
 
 _WHOLE = ("", "CatchAll", "CompositeImplicitAutograd", "Autograd", "AutogradCPU")
 _UNUSED = ("ADInplaceOrView", "AutocastCPU", "AutocastCUDA", "AutocastMPS", "AutocastXPU", "AutogradCUDA",
@@ -22,12 +25,16 @@ _UNUSED = ("ADInplaceOrView", "AutocastCPU", "AutocastCUDA", "AutocastMPS", "Aut
            "NestedTensorCPU", "PrivateUse1", "Python", "QuantizedCPU", "SparseCPU", "SparseCsrCPU", "Tracer",
            "Conjugate", "Negative")
 _OWNED: set[str] = set()                                 # namespaces that a Library of kind "DEF" defines
-# Kernels of operators that are not defined yet.
-_WAITING: dict[str, list[tuple[str, Callable[..., Any]]]] = {}
+# Kernels of operators that are not defined, by the names of the operators.
+_WAITING: dict[str, list[Registration]] = {}
+_KEPT: list[Library] = []                                # what `define` defines without a library lives on
 
 
 class Library:
     """Operators of one namespace. `kind` is "DEF", "FRAGMENT", or "IMPL" for a library that only adds kernels.
+
+    When the library goes, its operators and kernels go, and a kernel that it has replaced computes again. So a program
+    keeps the library.
 
     >>> import retrograd as torch
     >>> lib = torch.library.Library("doc_library", "DEF")
@@ -50,7 +57,11 @@ class Library:
         if kind == "DEF":
             _OWNED.add(ns)
         self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
-        self._defined: list[Operator] = []
+        self._undoes: list[Callable[[], None]] = []
+        if kind == "DEF":
+            self._undoes.append(lambda: _OWNED.discard(ns))
+        self._end = weakref.finalize(self, _undone, self._undoes)
+        self._end.atexit = False
 
     def __repr__(self) -> str:
         return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={self.dispatch_key})>"
@@ -64,9 +75,9 @@ class Library:
                                "TORCH_LIBRARY_IMPL block.  All def()s should be placed in the (unique) TORCH_LIBRARY "
                                "block for their namespace.")
         made = defined(self.ns, schema, closed=False, again=False)
-        self._defined.append(made)
-        for key, fn in _WAITING.pop(made.name(), []):
-            add_kernel(made, key, fn)
+        self._undoes.append(lambda: _take_out(made))
+        for kernel in _WAITING.pop(made.name(), []):
+            made.add(kernel)
         return schema.partition("(")[0]
 
     def impl(self, op_name: str | OpOverload, fn: Callable[..., Any], dispatch_key: str = "", *,
@@ -80,7 +91,7 @@ class Library:
             raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")
         name = op_name.name().partition("::")[2] if isinstance(op_name, OpOverload) else op_name.rpartition("::")[2]
         kernel = (lambda *args, **kwargs: fn(None, *args, **kwargs)) if with_keyset else fn
-        _add(f"{self.ns}::{name}", dispatch_key or self.dispatch_key, kernel)
+        self._undoes.append(_add(f"{self.ns}::{name}", dispatch_key or self.dispatch_key, kernel))
 
     def fallback(self, fn: Callable[..., Any], dispatch_key: str = "", *, with_keyset: bool = False) -> None:
         """Refuse a kernel for all operators: there is no dispatcher below the functions of retrograd."""
@@ -88,12 +99,8 @@ class Library:
                                   "torch.overrides.TorchFunctionMode to take over the calls of all functions")
 
     def _destroy(self) -> None:
-        """Take the operators of the library out of their namespace."""
-        for operator in self._defined:
-            removed(operator)
-        self._defined.clear()
-        if self.kind == "DEF":
-            _OWNED.discard(self.ns)
+        """Take back all that the library has defined and added."""
+        self._end()
 
 
 @contextmanager
@@ -106,27 +113,48 @@ def scoped_library(*args: Any, **kwargs: Any) -> Iterator[Library]:
         library._destroy()
 
 
-def add_kernel(operator: Operator, key: str, fn: Callable[..., Any]) -> None:
-    """Add the kernel of a dispatch key to an operator."""
+def _undone(undoes: list[Callable[[], None]]) -> None:
+    while undoes:
+        undoes.pop()()
+
+
+def _slot(key: str) -> str:
+    """Where an operator keeps the kernel of a dispatch key. Raises RuntimeError for an unknown key."""
     if key in _WHOLE:
-        operator.whole = fn
-    elif key == "CompositeExplicitAutograd":
-        operator.kernels[None] = fn
-    elif key == "Meta":
-        operator.fake = fn
-    elif key.lower() in KINDS:
-        operator.kernels[key.lower()] = fn
-    elif key not in _UNUSED:
+        return "whole"
+    if key == "CompositeExplicitAutograd":
+        return "default"
+    if key == "Meta":
+        return "fake"
+    if key.lower() in KINDS:
+        return key.lower()
+    if key not in _UNUSED:
         raise RuntimeError(f"could not parse dispatch key: {key}")
+    return "unused"
 
 
-def _add(qualname: str, key: str, fn: Callable[..., Any]) -> None:
+def _add(qualname: str, key: str, fn: Callable[..., Any]) -> Callable[[], None]:
+    """Add a kernel to an operator, which may be defined later. Returns the function that takes the kernel back."""
+    registration = Registration(_slot(key), fn)
     try:
-        operator = known(qualname)
+        known(qualname).add(registration)
     except AttributeError:                               # programs may add kernels first
-        _WAITING.setdefault(qualname, []).append((key, fn))
-    else:
-        add_kernel(operator, key, fn)
+        _WAITING.setdefault(qualname, []).append(registration)
+
+    def take_back() -> None:
+        if registration.operator is not None:
+            registration.operator.take_back(registration)
+        else:
+            _WAITING[qualname].remove(registration)
+
+    return take_back
+
+
+def _take_out(operator: Operator) -> None:
+    """Take an operator out of its namespace. Kernels of other libraries wait for another operator of its name."""
+    removed(operator)
+    if left := operator.let_go():
+        _WAITING.setdefault(operator.name(), []).extend(left)
 
 
 def define(qualname: Any, schema: Any, *, lib: Library | None = None, tags: Any = ()) -> Any:
@@ -156,7 +184,9 @@ def define(qualname: Any, schema: Any, *, lib: Library | None = None, tags: Any 
     if not schema.startswith("("):
         raise ValueError('define(qualname, schema, ...): expected schema to look like e.g. "(Tensor x) -> Tensor" but '
                          f'got "{schema}"')
-    (lib or Library(space, "FRAGMENT")).define(name + schema)
+    if lib is None:
+        _KEPT.append(lib := Library(space, "FRAGMENT"))
+    lib.define(name + schema)
     return None
 
 
@@ -176,7 +206,7 @@ def impl(qualname: Any, types: Any, func: Any = None, *, lib: Library | None = N
 
     def register(fn: Callable[..., Any]) -> None:
         for key in keys:
-            _add(qualname, key, fn)
+            held_by(lib, _add(qualname, key, fn))
 
     return register if func is None else register(func)
 
@@ -186,8 +216,15 @@ def _key(kind: str) -> str:
     return "CompositeExplicitAutograd" if kind == "default" else device(kind).type
 
 
-def waiting_kernel(qualname: str, device_types: str | Sequence[str] | None, fn: Callable[..., Any]) -> None:
+def waiting_kernel(qualname: str, device_types: str | Sequence[str] | None, fn: Callable[..., Any],
+                   lib: Library | None) -> None:
     """Add a kernel to an operator that may not be defined yet."""
     types = [device_types or "default"] if device_types is None or isinstance(device_types, str) else device_types
     for each in types:
-        _add(qualname, _key(each), fn)
+        held_by(lib, _add(qualname, _key(each), fn))
+
+
+def held_by(lib: Library | None, undo: Callable[[], None]) -> None:
+    """Call a function when a library goes, if there is a library."""
+    if lib is not None:
+        lib._undoes.append(undo)

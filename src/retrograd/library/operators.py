@@ -7,6 +7,7 @@ transforms. `recording` records the call.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -34,6 +35,15 @@ _SHARED = ("The output of this custom operator (1) must not also be an input to 
            "output tensor(s) (e.g. return x.clone()) or refactor the custom operator to not return y.")
 
 
+@dataclass(eq=False)
+class Registration:
+    """A kernel that was added to an operator: in which place, and to which operator, None if it is not defined."""
+
+    slot: str
+    kernel: Kernel
+    operator: Operator | None = None
+
+
 class Operator(OpOverload):
     """One overload of an operator that a program has defined.
 
@@ -57,11 +67,50 @@ class Operator(OpOverload):
         self.batches: Kernel | None = None
         self.passed_through = False            # whether an output may be an input that the operator has written
         self.init_name = packet.__name__       # of the function that computes
+        self.registered: list[Registration] = []   # of libraries, the latest last
+        self._before: dict[str, Kernel | None] = {}    # what computed before them
 
     @cached_property
     def function(self) -> type[Function]:
         """The `Function` that records a call."""
         return recorder(self)
+
+    def add(self, registration: Registration) -> None:
+        """Take a kernel, which computes until a later one comes, or until it is taken back."""
+        if not any([each.slot == registration.slot for each in self.registered]):
+            self._before[registration.slot] = self._in(registration.slot)
+        registration.operator = self
+        self.registered.append(registration)
+        self._place(registration.slot, registration.kernel)
+
+    def take_back(self, registration: Registration) -> None:
+        """Forget a kernel. If it computes now, the one before it computes again."""
+        self.registered.remove(registration)
+        registration.operator = None
+        if self._in(registration.slot) is registration.kernel:
+            earlier = [each.kernel for each in self.registered if each.slot == registration.slot]
+            self._place(registration.slot, earlier[-1] if earlier else self._before[registration.slot])
+
+    def let_go(self) -> list[Registration]:
+        """Forget all kernels that libraries have added. Returns them in their order."""
+        left, self.registered = self.registered, []
+        for each in left:
+            each.operator = None
+        return left
+
+    def _in(self, slot: str) -> Kernel | None:
+        if slot in ("whole", "fake"):
+            found: Kernel | None = getattr(self, slot)
+            return found
+        return self.kernels.get(None if slot == "default" else slot)
+
+    def _place(self, slot: str, kernel: Kernel | None) -> None:
+        if slot in ("whole", "fake"):
+            setattr(self, slot, kernel)
+        elif kernel is None:
+            self.kernels.pop(None if slot == "default" else slot, None)
+        else:
+            self.kernels[None if slot == "default" else slot] = kernel
 
     @property
     def is_functional(self) -> bool:

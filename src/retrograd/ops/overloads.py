@@ -123,6 +123,9 @@ class DefinedPacket(OpOverloadPacket):
         return [*self.defined]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not self.defined:
+            raise RuntimeError(f"{self} is not defined anymore: the torch.library.Library that defined it is gone. "
+                               "Keep the library as long as its operators are called.")
         *others, last = self.defined.values()
         for overload in others:
             if overload.fits(*args, **kwargs):

@@ -253,6 +253,29 @@ PROGRAMS = {
             show(ops.short(x.detach()))
         attempt(lambda: ops.short)
     """,
+    "lifetimes": """
+        def added(amount):
+            more = L.Library(SPACE, "IMPL", "CPU")
+            more.impl("lives", lambda x: x + amount)
+            return more
+        lib = L.Library(SPACE, "FRAGMENT")
+        lib.define("lives(Tensor x) -> Tensor")
+        lib.impl("lives", lambda x: x + 1, "CPU")
+        ops = getattr(torch.ops, SPACE)
+        first, second, third = added(10), added(20), added(30)
+        show(ops.lives(torch.ones(1)))
+        del second
+        show(ops.lives(torch.ones(1)))
+        del third
+        show(ops.lives(torch.ones(1)))
+        del lib
+        attempt(lambda: ops.lives)
+        lib = L.Library(SPACE, "FRAGMENT")
+        lib.define("lives(Tensor x) -> Tensor")
+        show(ops.lives(torch.ones(1)))
+        del first
+        attempt(lambda: ops.lives(torch.ones(1)))
+    """,
     "opcheck": """
         def good(x: Tensor) -> Tensor:
             return x * 2

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
+from needing import needs
 from retrograd import library
 
 
@@ -209,6 +210,76 @@ def test_overloads_kernels_and_names_of_a_library() -> None:
     lib._destroy()
     with pytest.raises(AttributeError, match="has no attribute 'f'"):
         _ = torch.ops.test_overloads.f
+
+
+def test_what_a_library_adds_goes_with_the_library() -> None:
+    lib = library.Library("test_lives", "DEF")
+    lib.define("f(Tensor x) -> Tensor")
+    lib.impl("f", lambda x: x + 1, "CPU")
+    packet, ones = torch.ops.test_lives.f, torch.ones(1)
+
+    def added(amount: int) -> library.Library:
+        more = library.Library("test_lives", "IMPL", "CPU")
+        more.impl("f", lambda x: x + amount)
+        return more
+
+    first, second, third = added(10), added(20), added(30)
+    assert packet(ones).item() == 31
+    del second                                             # not the last: nothing changes
+    assert packet(ones).item() == 31
+    del third
+    assert packet(ones).item() == 11
+    del lib
+    with pytest.raises(RuntimeError, match="is not defined anymore: the torch.library.Library that defined it is gone"):
+        packet(ones)
+    with pytest.raises(AttributeError, match="has no attribute 'f'"):
+        _ = torch.ops.test_lives.f
+    again = library.Library("test_lives", "DEF")
+    again.define("f(Tensor x) -> Tensor")
+    assert torch.ops.test_lives.f(ones).item() == 11      # the kernel of the other library waited
+    again.impl("f", lambda x: x + 2, "CPU")
+    assert torch.ops.test_lives.f(ones).item() == 3
+    del first
+    assert torch.ops.test_lives.f(ones).item() == 3
+    again._destroy()
+    again._destroy()                                       # does no harm
+    assert not hasattr(torch.ops.test_lives, "f")
+
+
+def test_functions_of_an_operator_go_with_the_library_that_they_name() -> None:
+    library.define("test_lives_of::f", "(Tensor x) -> Tensor")
+    library.impl("test_lives_of::f", "cpu", lambda x: x + 1)
+    f, x = torch.ops.test_lives_of.f, torch.ones(1, requires_grad=True)
+    lib = library.Library("test_lives_of", "FRAGMENT")
+    library.impl("test_lives_of::f", "cpu", lambda x: x + 2, lib=lib)
+    library.register_fake("test_lives_of::f", torch.empty_like, lib=lib)
+    library.register_autograd("test_lives_of::f", lambda ctx, g: 5 * g, lib=lib)
+    library.register_vmap("test_lives_of::f", lambda info, dims, x: (x + 3, 0), lib=lib)
+    library.register_kernel("test_lives_of::f", "cpu", lambda x: x + 4, lib=lib)
+    assert (f(x).item(), *torch.autograd.grad(f(x), x), torch.vmap(f)(torch.ones(1)).item()) == (5, 5, 4)
+    assert f(torch.ones(2, device="meta")).shape == (2,)
+    del lib
+    assert (f(x).item(), *torch.autograd.grad(f(x), x), torch.vmap(f)(torch.ones(1)).item()) == (2, 1, 2)
+    with pytest.raises(RuntimeError, match="There was no fake impl registered"):
+        f(torch.ones(2, device="meta"))
+
+
+@pytest.mark.parametrize("backend", ["numpy", pytest.param("llvm", marks=needs("llvmlite"))])
+@pytest.mark.filterwarnings("ignore:torch.compile runs")
+def test_a_compiled_function_calls_the_kernel_of_the_present(backend: str) -> None:
+    lib = library.Library("test_lives_compiled", "DEF")
+    lib.define("f(Tensor x) -> Tensor")
+    lib.impl("f", lambda x: x + 1, "CPU")
+    step = torch.compile(lambda x: torch.ops.test_lives_compiled.f(x) * 2, backend=backend)
+    assert [step(torch.ones(1)).item() for _ in range(3)] == [4, 4, 4]
+    more = library.Library("test_lives_compiled", "IMPL", "CPU")
+    more.impl("f", lambda x: x + 10)
+    assert [step(torch.ones(1)).item() for _ in range(3)] == [22, 22, 22]
+    del more
+    assert [step(torch.ones(1)).item() for _ in range(3)] == [4, 4, 4]
+    del lib
+    with pytest.raises(AttributeError, match="has no attribute 'f'"):
+        step(torch.ones(1))
 
 
 def test_a_kernel_may_come_before_the_definition() -> None:
