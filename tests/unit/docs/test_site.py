@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import doctest
+import json
 import re
-import warnings
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +13,7 @@ from needing import DOCS, absent, needs
 if missing := absent(*DOCS):
     pytest.skip(missing, allow_module_level=True)
 
-import retrograd
+from forked import ran
 from showing import pages, site
 
 pytestmark = [needs(*DOCS), pytest.mark.site]
@@ -62,40 +60,35 @@ def test_a_name_has_its_entry_where_people_look(found: dict[str, site.Page], pag
     assert {*names.split()} <= {*found[f"reference/{page}.html"].anchors}
 
 
-@pytest.fixture
-def _nothing_that_examples_set_stays(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(retrograd.hub._Folder, "chosen", None)
-    allowed = retrograd.serialization.get_safe_globals()
-    retrograd.set_warn_always(False)
-    yield
-    retrograd.set_warn_always(True)
-    retrograd.serialization.clear_safe_globals()
-    retrograd.serialization.add_safe_globals(allowed)
+# Python's doctest runs each session with the names that a reader has after `import retrograd as torch`.
+ENTERED = """
+import doctest, json, re, warnings
+import retrograd
 
-
-class Spaceless(doctest.OutputChecker):
-    """Compares without spaces and line breaks: the page breaks what is wide."""
-
-    def check_output(self, want: str, got: str, optionflags: int) -> bool:
-        want = want.replace("<BLANKLINE>", "")             # stands for an empty line in what doctest expects
+class Spaceless(doctest.OutputChecker):     # compares without spaces and line breaks: the page breaks what is wide
+    def check_output(self, want, got, optionflags):
+        want = want.replace("<BLANKLINE>", "")
         return super().check_output("".join(want.split()), "".join(got.split()), optionflags)
 
+if __name__ == "__main__":
+    runner = doctest.DocTestRunner(Spaceless(), optionflags=doctest.ELLIPSIS)
+    for code, path in json.load(open("shown.json", encoding="utf-8")).items():
+        text = re.sub("^$", "<BLANKLINE>", code.rstrip(), flags=re.MULTILINE) + chr(10)
+        names = {"torch": retrograd, "retrograd": retrograd}
+        with retrograd.random.fork_rng(), warnings.catch_warnings():
+            runner.run(doctest.DocTestParser().get_doctest(text, names, path, None, 0), clear_globs=False)
+    print(runner.tries, "lines,", runner.failures, "failed")
+"""
 
-@pytest.mark.usefixtures("_nothing_that_examples_set_stays")
-def test_a_reader_who_enters_an_example_sees_what_it_shows(found: dict[str, site.Page]) -> None:
-    """Python's doctest runs each session of the reference with the names that a reader has after
-    `import retrograd as torch`."""
+
+def test_a_reader_who_enters_an_example_sees_what_it_shows(found: dict[str, site.Page], tmp_path: Path) -> None:
     shown = {code: path for path, page in found.items() if path.startswith("reference/")
              for _, code in page.blocks if code.startswith(">>> ")}
     assert len(shown) > 1500
-    runner, report = doctest.DocTestRunner(Spaceless(), optionflags=doctest.ELLIPSIS), list[str]()
-    for code, path in shown.items():
-        text = re.sub(r"^$", "<BLANKLINE>", code.rstrip("\n"), flags=re.MULTILINE)
-        names = {"torch": retrograd, "retrograd": retrograd}
-        test = doctest.DocTestParser().get_doctest(f"{text}\n", names, path, None, 0)
-        with retrograd.random.fork_rng(), warnings.catch_warnings():
-            runner.run(test, clear_globs=False, out=report.append)
-    assert not report, "".join(report)
+    (tmp_path / "shown.json").write_text(json.dumps(shown), encoding="utf-8")
+    (tmp_path / "entered.py").write_text(ENTERED, encoding="utf-8")
+    said = ran("entered.py", cwd=tmp_path).stdout
+    assert re.fullmatch(r"\d{4} lines, 0 failed\n", said), said
 
 
 def test_no_entry_shows_a_place_in_memory(folder: Path) -> None:

@@ -259,7 +259,7 @@ def test_functions_of_an_operator_go_with_the_library_that_they_name() -> None:
     assert (f(x).item(), *torch.autograd.grad(f(x), x), torch.vmap(f)(torch.ones(1)).item()) == (5, 5, 4)
     assert f(torch.ones(2, device="meta")).shape == (2,)
     del lib
-    assert (f(x).item(), *torch.autograd.grad(f(x), x), torch.vmap(f)(torch.ones(1)).item()) == (2, 1, 2)
+    assert (f(x.detach()).item(), torch.vmap(f)(torch.ones(1)).item()) == (2, 2)
     with pytest.raises(RuntimeError, match="There was no fake impl registered"):
         f(torch.ones(2, device="meta"))
 
