@@ -239,6 +239,11 @@ def letter(d: np.dtype[Any]) -> str:
     return _KIND.get(d.kind, d.kind)
 
 
+def is_narrow(d: np.dtype[Any]) -> bool:
+    """Whether a dtype is of floats of 16 or fewer bits."""
+    return d.itemsize <= 2 and letter(d) == "f"
+
+
 def is_half(d: np.dtype[Any]) -> bool:
     """Whether a dtype is float16 or bfloat16. PyTorch computes with both in float32."""
     return d.itemsize == 2 and letter(d) == "f"

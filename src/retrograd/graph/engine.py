@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..foundations.dtypes import F32, F64, NARROW
+from ..foundations.dtypes import F32, F64, is_narrow
 from ..foundations.modes import local
 from ..kernels.elementwise.parts import add as add_large
 from ..kernels.kinds import OtherArray
-from ..kernels.narrow import narrow_among, rounded, wide
+from ..kernels.narrow import single
+from ..kernels.options import is_rounded_once
 from ..kernels.thresholds import PARTS
 from . import faults
 from .fit import fit
@@ -40,13 +41,15 @@ class Pass:
 
     `roots` are (edge, cotangent) pairs. `inputs` are the edges to stop at; None means every leaf. With `capture`, `run`
     returns the gradients of the inputs and accumulates none. `keep` leaves the saved values for another pass. `route`
-    is that of an earlier pass with the same edges, if there was one.
+    is that of an earlier pass with the same edges, if there was one. With the recorder `in_steps`, rules compute
+    gradients of 16 or fewer bits in a pass without a recorder.
     """
 
     def __init__(self, roots: Sequence[tuple[Any, Any]], *, recorder: Recorder | None, keep: bool,
                  inputs: Sequence[Any] | None = None, capture: bool = False, outer: Pass | None = None,
-                 route: Route | None = None) -> None:
+                 route: Route | None = None, in_steps: Recorder | None = None) -> None:
         self.recorder, self.keep, self.outer = recorder, keep, outer    # outer: the pass that runs this pass
+        self.in_steps = in_steps
         self.buffers: dict[Any, Any] = {}
         self.owned: set[Any] = set()
         self.captured: dict[Any, Any] = {}
@@ -129,7 +132,7 @@ class Pass:
             cotangent = buffers.pop(node, None)
             plan, dtype = node.plan, node.dtype
             if (cotangent is None or plan is None or node.hooks is not None or node in capture
-                    or (dtype is not F32 and dtype is not F64 and dtype.kind in "cV")):
+                    or (dtype is not F32 and dtype is not F64 and (dtype.kind == "c" or is_narrow(dtype)))):
                 self._full_step(node, cotangent)
                 cotangent = None
                 self._delivered(node.edges)
@@ -242,18 +245,18 @@ class Pass:
         if node.steps is None:
             results: Sequence[Any] = node.apply(cotangent if node.several else [cotangent], self)
             return results
+        dtype = node.dtype
+        if dtype is not F32 and dtype is not F64 and self.recorder is None and _has_narrow(dtype):
+            return self._gradients_in_steps(node, cotangent)
         saved, run = node.saved, local.thread.run if self.recorder is None else call
         packed = type(saved) is Packed
         if saved is not None:
             saved = self._values(node, saved)
         if node.several and not node.op.unfilled:
             cotangent = self._filled(node, cotangent)
-        conjugate = node.conjugates and node.dtype.kind == "c"
+        conjugate = node.conjugates and dtype.kind == "c"
         if conjugate:
             cotangent = np.conj(cotangent)
-        narrow = NARROW and self.recorder is None and narrow_among([cotangent])
-        if narrow:                                       # rules compute in float32, like kernels
-            cotangent, saved = wide(cotangent), wide(saved)
         if node.op.variadic:
             _, rule, positions = node.steps[0]
             results = run(rule, cotangent, *[saved[i] for i in positions])
@@ -273,9 +276,25 @@ class Pass:
                 if packed and faults.is_clash(error):
                     raise faults.unfit(error, cotangent, [saved[i] for i in positions]) from error
                 raise
-            gradients[index] = (np.conj(result) if conjugate else
-                                rounded(result, edge.dtype) if narrow and edge.dtype in NARROW else result)
+            gradients[index] = np.conj(result) if conjugate else result
         return gradients if self.recorder is None else self.recorder.tied(node, gradients)
+
+    def _gradients_in_steps(self, node: Any, cotangent: Any) -> Sequence[Any]:
+        """The gradients of a node in a type of 16 or fewer bits. PyTorch rounds each operation of a formula, so rules
+        compute with tensors here, as in a recorded pass. If PyTorch has one kernel for a rule, the rule rounds once.
+        """
+        (_, rule, positions), *others = node.steps
+        if is_rounded_once(rule) and not others:
+            saved = self._values(node, node.saved)
+            result = local.thread.run(rule, single(cotangent), *[single(saved[i]) for i in positions])
+            return [result.astype(node.edges[0].dtype)]
+        self.recorder = self.in_steps
+        try:
+            shown = USER_HOOKS.shown(cotangent if node.several else [cotangent])
+            results = self.gradients(node, shown if node.several else shown[0])
+            return USER_HOOKS.carried(results, None)
+        finally:
+            self.recorder = None
 
     def _jointly(self, node: Any, cotangent: Any, saved: Any, run: Callable[..., Any]) -> Sequence[Any]:
         """The gradients of a node whose op has one rule for all inputs."""
@@ -355,3 +374,8 @@ class Pass:
     def _called(self, hooks: Callable[[list[Any]], list[Any]], *cotangents: Any) -> list[Any]:
         """The gradients that hooks returned for the gradients shown to them."""
         return USER_HOOKS.carried(hooks(USER_HOOKS.shown(cotangents)), self.recorder)
+
+
+def _has_narrow(dtype: Any) -> bool:
+    """Whether the dtype of a node, or one of its dtypes, is of floats of 16 or fewer bits."""
+    return any([is_narrow(each) for each in dtype]) if isinstance(dtype, (list, tuple)) else is_narrow(dtype)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..foundations.dtypes import Array
+from ..foundations.dtypes import Array, is_narrow
 from ..foundations.modes import local
 from ..kernels.thresholds import PARTS
 from . import faults
@@ -75,7 +75,8 @@ def _takes_short_way(node: Any) -> bool:
     if node.steps is None or node.hooks is not None or type(node.saved) is Packed:
         return False
     usual = node.plan is not None or (node.op.variadic and not node.several)
-    return usual and node.op.known and node.dtype.kind not in "cV" and math.prod(node.shape) < PARTS
+    in_arrays = node.dtype.kind != "c" and not is_narrow(node.dtype)
+    return usual and node.op.known and in_arrays and math.prod(node.shape) < PARTS
 
 
 def _lines(node: Any, wanted: Any) -> list[Line]:

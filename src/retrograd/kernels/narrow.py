@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.dtypes import F32, NARROW, RARE, Array
+from ..foundations.dtypes import F32, NARROW, RARE, Array, is_half
 from .kinds import OtherArray
 from .layout import copied
 from .options import in_narrow, takes_narrow
@@ -50,6 +50,13 @@ def wide(arg: Any) -> Any:
     if isinstance(arg, np.dtype):
         return F32 if arg in NARROW else arg
     return [wide(part) for part in arg] if isinstance(arg, (list, tuple)) and _of_arrays(arg) else arg
+
+
+def single(args: Any) -> Any:
+    """Arrays of 16 bits, in lists and tuples too, in float32. Anything else as it is."""
+    if isinstance(args, (list, tuple)):
+        return [single(arg) for arg in args]
+    return args.astype(F32) if isinstance(args, (np.ndarray, np.generic)) and is_half(args.dtype) else args
 
 
 def _of_arrays(parts: Sequence[Any]) -> bool:

@@ -23,6 +23,8 @@ _ROUNDING: set[_Kernel] = set()
 _CONVERTING: dict[_Kernel, tuple[tuple[int, ...], bool]] = {}
 # Kernels that round each of their steps to a type of 16 bits.
 _STEPWISE: set[_Kernel] = set()
+# Rules for which PyTorch has one kernel.
+_ONCE: set[_Kernel] = set()
 
 
 def rounds_number(kernel: _Kernel) -> _Kernel:
@@ -48,6 +50,17 @@ def rounds_steps(kernel: _Kernel) -> _Kernel:
     """Have a kernel receive bfloat16 as it is: PyTorch's rounds each step, or some of them, or computes in float32."""
     _STEPWISE.add(kernel)
     return kernel
+
+
+def rounds_once(rule: _Kernel) -> _Kernel:
+    """Have a rule for a gradient of 16 bits compute in float32, and round once: PyTorch has a kernel for the rule."""
+    _ONCE.add(rule)
+    return rule
+
+
+def is_rounded_once(rule: _Kernel) -> bool:
+    """Whether a rule computes gradients of 16 bits in float32."""
+    return rule in _ONCE
 
 
 def takes_narrow(kernel: _Kernel, dtype: np.dtype[Any] | None) -> bool:

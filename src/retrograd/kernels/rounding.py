@@ -15,6 +15,11 @@ from ..foundations.dtypes import NARROW, Array, float8_e4m3fn, float8_e8m0fnu
 _LARGEST, _SMALLEST = np.float32(448), np.float32(2.0**-127)
 
 
+def in_steps(x: Array, half: np.dtype[Any] | None) -> Any:
+    """float32 numbers as they are after a step that is rounded to a type of 16 bits. None rounds nothing."""
+    return x if half is None else x.astype(half).astype(np.float32)
+
+
 def before_rounding(array: Array, dtype: np.dtype[Any]) -> Array:
     """What to convert to `dtype` in place of `array`.
 

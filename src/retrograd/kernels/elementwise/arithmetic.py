@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F16, F32, Array, category, of_scalar, refuse, result_dtype
+from ...foundations.dtypes import F16, F32, NARROW, Array, category, is_half, of_scalar, refuse, result_dtype
 from ...foundations.scalars import accumulated, converted, rounded_to
 from ..layout import copied
-from ..options import converts, option, rounds_number
-from ..rounding import before_rounding
+from ..options import converts, option, rounds_number, rounds_steps
+from ..rounding import before_rounding, in_steps
 from . import remainders
 from .choosing import where
 
@@ -36,8 +36,8 @@ def like(number: Any, x: Array) -> Any:
     return np.asarray(number, dtype=x.dtype)
 
 
-def scaled(y: Array, alpha: Any) -> Any:
-    """`alpha * y`, in the dtype of y. Raises RuntimeError if that dtype cannot hold the kind of alpha."""
+def _refuse_factor(y: Array, alpha: Any) -> None:
+    """Raise RuntimeError if the dtype of y cannot hold the kind of alpha."""
     kind = y.dtype.kind
     if isinstance(alpha, bool) and kind != "b":
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
@@ -45,22 +45,34 @@ def scaled(y: Array, alpha: Any) -> Any:
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
     if kind in "fV" and isinstance(alpha, complex):
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
-    return np.multiply(y, option(alpha, y) if kind == "V" else converted(alpha, y.dtype), out=...)
 
 
+def _with_scaled(combine: np.ufunc, x: Array, y: Array, alpha: Any, out: Array | EllipsisType = ...) -> Any:
+    """`combine(x, alpha * y)`, for arrays of one dtype. Raises RuntimeError if the dtype cannot hold alpha."""
+    _refuse_factor(y, alpha)
+    if is_half(y.dtype):                                   # PyTorch rounds alpha, computes in float32, and rounds once
+        scaled = np.multiply(y.astype(F32), F32.type(rounded_to(alpha, y.dtype)), out=...)
+        return np.positive(np.asarray(combine(x.astype(F32), scaled)).astype(y.dtype), out=out)
+    factor = option(alpha, y) if y.dtype.kind == "V" else converted(alpha, y.dtype)
+    return combine(x, np.multiply(y, factor, out=...), out=out)
+
+
+@rounds_steps
 def add_scaled(x: Array, y: Array, alpha: Any, *, out: Array | EllipsisType = ...) -> Any:
     """x + alpha * y."""
-    return np.add(x, scaled(y, alpha), out=out)
+    return _with_scaled(np.add, x, y, alpha, out)
 
 
+@rounds_steps
 def sub_scaled(x: Array, y: Array, alpha: Any) -> Any:
     """x - alpha * y."""
-    return np.subtract(x, scaled(y, alpha), out=...)
+    return _with_scaled(np.subtract, x, y, alpha)
 
 
+@rounds_steps
 def rsub_scaled(x: Array, y: Array, alpha: Any) -> Any:
     """y - alpha * x."""
-    return np.subtract(y, scaled(x, alpha), out=...)
+    return _with_scaled(np.subtract, y, x, alpha)
 
 
 @converts(2, complex_stays=True)
@@ -71,7 +83,8 @@ def rsub_number(x: Array, number: Any, alpha: Any) -> Any:
         raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
                            "invert a mask, use the `~` or `logical_not()` operator instead.")
     x = promoted(x, number)
-    return np.subtract(like(number, x), x if alpha == 1 else scaled(x, alpha), out=...)
+    number = like(number, x)
+    return np.subtract(number, x, out=...) if alpha == 1 else _with_scaled(np.subtract, number, x, alpha)
 
 
 def _refuse_zero(x: Array, y: Array) -> None:
@@ -80,22 +93,39 @@ def _refuse_zero(x: Array, y: Array) -> None:
         raise RuntimeError("ZeroDivisionError")
 
 
+@rounds_steps
 def floor_divide(x: Array, y: Array, *, out: Array | EllipsisType = ...) -> Any:
     """The quotient rounded down. Raises RuntimeError for an integer divided by 0."""
     _refuse_zero(x, y)
+    if x.dtype in NARROW:
+        return np.positive(_floor_of_narrow(x, y), out=out)
     return remainders.floor_divide(x, y, out)
 
 
+def _floor_of_narrow(x: Array, y: Array) -> Any:
+    """PyTorch divides what the remainder leaves, and rounds each step."""
+    dtype, x, y = x.dtype, x.astype(F32), y.astype(F32)
+    rest = np.fmod(x, y)
+    quotient = in_steps(in_steps(x - rest, dtype) / y, dtype)
+    quotient = np.where((rest != 0) & ((y < 0) != (rest < 0)), in_steps(quotient - 1, dtype), quotient)
+    whole = np.floor(quotient)
+    whole = np.where(quotient - whole > 0.5, whole + 1, whole)
+    whole = np.where(quotient == 0, np.copysign(0, x / y), whole)
+    return np.where(y == 0, x / y, whole).astype(dtype)
+
+
+@rounds_steps
 def trunc_divide(x: Array, y: Array, *, out: Array | EllipsisType = ...) -> Any:
     """The quotient rounded towards 0. Raises RuntimeError for an integer divided by 0."""
     _refuse_zero(x, y)
-    if x.dtype.kind not in "iu":
+    if x.dtype.kind not in "iu":                           # PyTorch rounds the quotient before
         return np.trunc(np.divide(x, y, out=...), out=out)
     quotient = np.floor_divide(x, y, out=...)
     inexact = np.logical_and((x < 0) != (y < 0), quotient * y != x)
     return np.add(quotient, inexact, out=out, dtype=quotient.dtype)
 
 
+@rounds_steps
 def div_rounded(x: Array, y: Array, rounding_mode: str) -> Any:
     """The quotient, rounded down ('floor') or towards 0 ('trunc')."""
     return floor_divide(x, y) if rounding_mode == "floor" else trunc_divide(x, y)
@@ -152,8 +182,11 @@ _QUICK: dict[Any, Callable[..., Any]] = {0.5: np.sqrt, -1: reciprocal, 2: np.squ
 
 
 @converts(1, complex_stays=True)
+@rounds_steps
 def power_number(x: Array, exponent: Any) -> Any:
     """x ** exponent for a Python number. Small powers are products: `np.power` is some 20 times slower."""
+    if x.dtype in NARROW and type(exponent) is not complex:
+        return _power_of_narrow(x, exponent)
     kind = x.dtype.kind
     if kind != "f" or type(exponent) is complex:
         x = promoted(x, exponent)
@@ -178,6 +211,14 @@ def power_number(x: Array, exponent: Any) -> Any:
         t = (np.square if exponent == -2 else np.sqrt)(x, out=...)
         return reciprocal(t, out=t)
     return np.power(x, like(exponent, x), out=...)
+
+
+def _power_of_narrow(x: Array, exponent: Any) -> Any:
+    """PyTorch rounds each step of the powers 3 and -2."""
+    if exponent == 3 or exponent == -2:
+        squared = np.square(x, out=...)
+        return np.multiply(squared, x, out=...) if exponent == 3 else np.divide(x.dtype.type(1), squared, out=...)
+    return power_number(x.astype(F32), rounded_to(exponent, x.dtype)).astype(x.dtype)
 
 
 def _root_of_half(x: Array, inverse: bool) -> Any:

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F16, F32, F64, Array
+from ...foundations.dtypes import F16, F32, F64, NARROW, Array
 from ...foundations.scalars import rounded_to
 from ..layout import copied
-from ..options import converts
+from ..options import converts, rounds_steps
 from .arithmetic import reciprocal
 from .choosing import limited, where, where_into
 from .parts import note_kernel
@@ -81,6 +81,8 @@ def exp2(x: Array, *, out: Array | EllipsisType = ...) -> Any:
 
 def tanh_backward(grad_output: Array, output: Array, *, out: Array | EllipsisType = ...) -> Any:
     """The gradient of tanh: 1 - output * output times the gradient of the output."""
+    if output.dtype == F16:
+        return delivered(tanh_backward(grad_output.astype(F32), output.astype(F32)).astype(F16), out)
     slope = np.multiply(output, output, out=...)
     np.subtract(1, slope, out=slope)
     return np.multiply(grad_output, slope, out=out)
@@ -161,21 +163,19 @@ def angle(x: Array, *, out: Array | EllipsisType = ...) -> Any:
 
 
 @converts(1)
+@rounds_steps
 def logit(x: Array, eps: float | None) -> Any:
     """log(x / (1 - x)). If eps is given, x is first limited to [eps, 1 - eps]."""
-    dtype = x.dtype
-    if dtype == F16:
-        x = x.astype(F32)
     if eps is not None:
-        low = rounded_to(eps, dtype)
-        high = rounded_to(1 - low, dtype)
-        if low <= high:
+        low = rounded_to(eps, x.dtype)
+        high = rounded_to(1 - low, x.dtype)
+        if low <= high and x.dtype not in NARROW:
             x = limited(x, low, high)
-        else:                                               # the limits cross, so the lower limit wins
+        else:                                               # if the limits cross, the lower limit wins
             x = np.where(x < low, low, np.where(x > high, high, x)).astype(x.dtype)
-    t = np.subtract(1, x, out=...)
+    t = np.subtract(x.dtype.type(1), x, out=...)           # float16 and bfloat16 are rounded at each step
     np.divide(x, t, out=t)
-    return np.log(t, out=t).astype(dtype, copy=False)
+    return np.log(t, out=t)
 
 
 def nan_to_num(x: Array, nan: float | None, posinf: float | None, neginf: float | None) -> Any:
@@ -251,11 +251,13 @@ def hypot(x: Array, y: Array, *, out: Array | EllipsisType = ...) -> Any:
     return np.hypot(x, y, out=out)
 
 
+@in_single
 def deg2rad(x: Array, *, out: Array | EllipsisType = ...) -> Any:
     """Degrees converted to radians."""
     return np.multiply(x, math.pi / 180, out=out)
 
 
+@in_single
 def rad2deg(x: Array, *, out: Array | EllipsisType = ...) -> Any:
     """Radians converted to degrees."""
     return np.multiply(x, 180 / math.pi, out=out)

@@ -19,12 +19,14 @@ from ...foundations.dtypes import (
     Shape,
     category,
     dtype as torch_dtype,
+    is_half,
     promote_types,
     result_dtype,
 )
 from ...foundations.scalars import converted, filling, rounded_to
 from ..elementwise.arithmetic import like
-from ..options import converts
+from ..options import converts, option, rounds_steps
+from ..rounding import in_steps
 from ..thresholds import EINSUM_PRODUCT, TURNED_FACTOR
 
 
@@ -79,7 +81,7 @@ def _blended(x: Array, product: Array, beta: Any, alpha: Any) -> Any:
     if beta == 1:
         np.add(product, x, out=product)
     elif beta != 0:
-        np.add(product, np.multiply(x, converted(beta, x.dtype)), out=product)
+        np.add(product, np.multiply(x, np.asarray(converted(beta, x.dtype), x.dtype)), out=product)
     return product
 
 
@@ -112,12 +114,15 @@ def addmm(x: Array, mat1: Array, mat2: Array, beta: Any, alpha: Any) -> Any:
 
 
 @converts(3, 4)
+@rounds_steps
 def addmv(x: Array, mat1: Array, mat2: Array, beta: Any, alpha: Any) -> Any:
     """beta * x + alpha * mat1 @ mat2, for a matrix and a vector. PyTorch rounds the factors to the dtype, too."""
     if not mat2.size:
         beta = filling(beta, x.dtype, 1)
-    elif mat1.dtype == F16:
-        beta, alpha = rounded_to(beta, F16), rounded_to(alpha, F16)
+    elif is_half(half := mat1.dtype):                       # so is the product of x and beta
+        x = in_steps(x.astype(F32) * F32.type(rounded_to(beta, half)), half)
+        beta, alpha = float(beta != 0), rounded_to(alpha, half)
+        return addmm(x, mat1.astype(F32), mat2.astype(F32), beta, alpha).astype(half)
     return addmm(x, mat1, mat2, beta, alpha)
 
 
@@ -145,6 +150,7 @@ def addbmm(x: Array, batch1: Array, batch2: Array, beta: Any, alpha: Any) -> Any
 
 
 @converts(3, 4)
+@rounds_steps
 def addr(x: Array, vec1: Array, vec2: Array, beta: Any, alpha: Any) -> Any:
     """beta * x + alpha * the outer product of two vectors, in their common dtype. For bools it is a logical or."""
     dtype = promote_types(promote_types(x.dtype, vec1.dtype), vec2.dtype)
@@ -152,7 +158,7 @@ def addr(x: Array, vec1: Array, vec2: Array, beta: Any, alpha: Any) -> Any:
         beta, alpha = bool(beta), bool(alpha)
     x, vec1, vec2 = (array.astype(dtype, copy=False) for array in (x, vec1, vec2))
     if alpha != 1:                                       # this product of three is rounded in PyTorch's order
-        vec1 = vec1 * converted(alpha, dtype)
+        vec1 = np.multiply(vec1, option(alpha, vec1))
     return _blended(x, np.multiply(vec1[:, None], vec2, out=...), beta, 1)
 
 

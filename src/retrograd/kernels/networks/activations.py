@@ -217,9 +217,9 @@ def glu(x: Array, dim: int) -> Any:
     if x.shape[dim] % 2:
         raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {x.shape[dim]}")
     refuse(x.dtype, "glu_cpu", _ALL_BUT_FLOATS)
-    first, second = np.split(x, 2, dim)
+    first, second = np.split(widened(x), 2, dim)
     gate = sigmoid(second)
-    return np.multiply(first, gate, out=gate)
+    return np.multiply(first, gate, out=gate).astype(x.dtype, copy=False)
 
 
 def prelu(x: Array, weight: Array) -> Any:

@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F16, Array, refuse
+from ...foundations.dtypes import F16, F32, NARROW, Array, is_half, refuse
 from ...foundations.errors import noted, span
 from ..elementwise.choosing import limited, where
 from ..elementwise.elementary import widened
+from ..options import rounds_steps
 from ..sums import mean_all, sum_all
+from .cascades import cascade_sum
 
 
 def reduced(values: Array, reduction: str) -> Any:
@@ -75,16 +77,19 @@ def _given(x: Array) -> str:
     return f"{count} of {x.size} elements {'is' if count == 1 else 'are'} nan"
 
 
+@rounds_steps
 def binary_cross_entropy_with_logits(x: Array, y: Array, weight: Array | None, pos_weight: Array | None,
                                      reduction: str) -> Any:
     """`binary_cross_entropy` of sigmoid(x), without overflow and without loss of small numbers, in the dtype of y."""
     refuse(x.dtype, "log_sigmoid_cpu", "biuc")
-    wide = widened(x)
-    log_sigmoid = np.minimum(wide, 0) - np.log1p(np.exp(-np.abs(wide)))
+    wide = x.astype(F32) if is_half(x.dtype) else x        # what follows is rounded at each step, as in PyTorch
+    log_sigmoid = (np.minimum(wide, 0) - np.log1p(np.exp(-np.abs(wide)))).astype(x.dtype, copy=False)
     if pos_weight is not None:
         log_sigmoid = log_sigmoid * ((pos_weight - 1) * y + 1)
-    loss = _weighted((1 - y) * wide - log_sigmoid, weight)
-    return reduced(np.asarray(loss.astype(y.dtype, copy=False)), reduction)
+    loss = np.asarray(_weighted((1 - y) * x - log_sigmoid, weight).astype(y.dtype, copy=False))
+    if loss.dtype in NARROW:
+        return reduced(loss.astype(F32), reduction).astype(loss.dtype)
+    return reduced(loss, reduction)
 
 
 def _weighted(loss: Any, weight: Array | None) -> Any:
@@ -138,6 +143,7 @@ def _places(classes: Array, ndim: int) -> tuple[Any, ...]:
     return (first, classes, *others)
 
 
+@rounds_steps
 def nll_loss(x: Array, target: Array, weight: Array | None, reduction: str, ignore_index: int) -> Any:
     """-x of the target's class, times the weight of the class. A mean is divided by the sum of the weights."""
     refuse(x.dtype, "nll_loss2d_forward_out_frame" if x.ndim > 2 else "nll_loss_out_frame", "biuc")
@@ -151,14 +157,27 @@ def nll_loss(x: Array, target: Array, weight: Array | None, reduction: str, igno
         scores = _counted(scores if weight is None else scores * weights, counts)
     if apart:
         return scores
-    total = sum_all(scores, None)
-    np.subtract(0.0, total, out=total)                       # a loss of 0 is never -0.0
-    return np.divide(total, _total(classes, weights), out=total) if reduction == "mean" else total
+    total = _summed(scores, counts)
+    np.subtract(total.dtype.type(0), total, out=total)       # a loss of 0 is never -0.0
+    if reduction != "mean":
+        return total
+    return np.divide(total, np.asarray(_total(classes, weight, weights, counts), total.dtype), out=total)
 
 
-def _total(classes: Array, weights: Array | None) -> Any:
+def _summed(values: Array, counts: Array | None) -> Any:
+    """The sum of the values that count. PyTorch rounds each step of a sum of float16 or bfloat16."""
+    if not is_half(values.dtype):
+        return sum_all(values, None)
+    values = values.reshape(-1)
+    places = np.arange(len(values)) if counts is None else np.flatnonzero(counts)
+    return cascade_sum(values[places], places, len(values))
+
+
+def _total(classes: Array, weight: Array | None, weights: Any, counts: Array | None) -> Any:
     """The total weight of the targets."""
-    return classes.size if weights is None else np.add.reduce(weights, axis=None)
+    if weight is None:
+        return classes.size if counts is None else np.count_nonzero(counts)
+    return _summed(weights, counts) if is_half(weights.dtype) else np.add.reduce(weights, axis=None)
 
 
 def nll_loss_backward(g: Array, target: Array, weight: Array | None, shape: tuple[int, ...], reduction: str,
@@ -168,7 +187,7 @@ def nll_loss_backward(g: Array, target: Array, weight: Array | None, shape: tupl
     classes, counts = check_classes(target, shape[min(len(shape) - 1, 1)], ignore_index)
     weights = _weights(classes, counts, weight, g.dtype)
     if reduction == "mean":
-        g = np.divide(g, _total(classes, weights), dtype=g.dtype)
+        g = np.divide(g, _total(classes, weight, weights, counts), dtype=g.dtype)
     if weights is not None:
         g = _counted(g if weight is None else g * weights, counts)
     result = np.zeros(shape, g.dtype)

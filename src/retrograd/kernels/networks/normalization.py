@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import Array, refuse
+from ...foundations.dtypes import F32, NARROW, Array, is_half, refuse
 from ..elementwise.elementary import widened
 from ..layout import packed_like
 from ..native.served import served
+from ..options import rounds_steps
+from ..rounding import in_steps
 from ..thresholds import NORM_ROWS
 from .channels import FAR, as_runs, length_of_runs, moments_of_runs, runs_sum, scaled_runs
 from .standardizing import moments, standardized_rows, sums
@@ -83,25 +85,52 @@ def _standardized(x: Array, weight: Array, bias: Array, mean: Array, rstd: Array
     return scaled_runs(x, length, as_runs(scale, x, length), as_runs(shift, x, length))
 
 
+@rounds_steps
 def batch_norm(x: Array, weight: Array, bias: Array, eps: float) -> tuple[Any, Any, Any, Any]:
     """x (N, C, …) standardized over all but the channels, times weight, plus bias; mean, 1 / deviation, variance."""
     refuse(x.dtype, "batch_norm", "biuc")
+    if is_half(x.dtype):
+        return _batch_norm_of_halves(x, weight, bias, eps)
     if x.size >= NORM_ROWS and (served_as := served(batch_norm, x, weight, bias, eps)) is not None:
         return served_as  # type: ignore[no-any-return]
-    shape, final, axes = [1, -1] + [1] * (x.ndim - 2), x.dtype, (0, *range(2, x.ndim))
-    kept = final if weight is None else weight.dtype
-    given, x = x, widened(x)
+    shape, axes = [1, -1] + [1] * (x.ndim - 2), (0, *range(2, x.ndim))
     weight, bias = _shaped(shape, weight, bias)
     length = length_of_runs(x, axes[1:])
     found = moments_of_runs(x, axes, length) if length else None
     mean, variance = moments(x, axes) if found is None else found
+    rstd = _inverse_deviation(variance, eps)
+    out = _standardized(x, weight, bias, mean, rstd, 0 if found is None else length)
+    return packed_like(out, x), mean.reshape(-1), rstd.reshape(-1), variance.reshape(-1)
+
+
+def _inverse_deviation(variance: Array, eps: float) -> Any:
     rstd = np.reciprocal(np.sqrt(variance + variance.dtype.type(eps)))
     if not eps:
         rstd[variance == 0] = 0                             # as in PyTorch, a channel of one number is 0, and not nan
-    out = _standardized(x, weight, bias, mean, rstd, 0 if found is None else length)
-    return (packed_like(out.astype(final, copy=False), given),
-            *[a.reshape(-1).astype(kept, copy=False) for a in (mean, rstd)],
-            variance.reshape(-1).astype(x.dtype, copy=False))
+    return rstd
+
+
+def _batch_norm_of_halves(x: Array, weight: Array | None, bias: Array | None, eps: float) -> tuple[Any, Any, Any, Any]:
+    """`batch_norm` in float32, with the steps that PyTorch rounds to float16 or bfloat16. The variance is not rounded.
+    """
+    shape, half, axes = [1, -1] + [1] * (x.ndim - 2), x.dtype, (0, *range(2, x.ndim))
+    kept = half if weight is None else weight.dtype
+    rounds = half if kept == half else None                 # statistics beside a weight in float32 are not rounded
+    given, x = x, x.astype(F32)
+    mean, variance = moments(x, axes)
+    count = F32.type(max(math.prod([x.shape[axis] for axis in axes]), 1))
+    if rounds in NARROW:
+        squares = in_steps(variance * count, rounds)
+        variance = squares / count
+        rstd = _inverse_deviation(in_steps(variance, rounds), eps)
+    else:
+        rstd = _inverse_deviation(variance, eps)
+    mean, rstd = in_steps(mean, rounds), in_steps(rstd, rounds)
+    weight, bias = [None if a is None else a.astype(F32).reshape(shape) for a in (weight, bias)]
+    scale = rstd if weight is None else rstd * weight
+    out = x * scale + ((0 if bias is None else bias) - mean * scale)
+    return (packed_like(out.astype(half), given), *[a.reshape(-1).astype(kept) for a in (mean, rstd)],
+            variance.reshape(-1))
 
 
 def batch_norm_by(x: Array, weight: Array, bias: Array, running_mean: Array, running_var: Array, eps: float) -> Any:

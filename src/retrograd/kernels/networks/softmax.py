@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import F16, F32, F64, Array, refuse
+from ...foundations.dtypes import F16, F32, F64, Array, is_half, refuse
 from ..elementwise.elementary import widened
 from ..linalg.line_products import by_row
 from ..native.served import served
 from ..native.threads import blocks, in_parts
+from ..options import rounds_steps
+from ..rounding import in_steps
 from ..rows import extremes, sums as sums_over, sums_of_columns
 from ..thresholds import ROWS, SOFTMAX_BLOCK, SOFTMAX_ROWS
 
@@ -111,15 +113,26 @@ def _log_softmax_of_piece(out: Array, x: Array, total: Callable[[Any], Any]) -> 
     np.subtract(x, np.log(sums), out=out)
 
 
+@rounds_steps
 def log_softmax(x: Array, dim: int) -> Any:
     """The logarithm of softmax, without the rounding of a logarithm taken afterwards."""
+    if is_half(x.dtype):
+        return _log_softmax_of_halves(x, dim)
     wide = _wide("log_softmax", x, dim)
     if x.size >= SOFTMAX_ROWS:
         e = _large(log_softmax, _log_softmax_of_piece, dim, wide)
     else:
         e = _shifted(wide, dim, ...)
         np.subtract(e, np.log(_total(np.exp(e), dim)), out=e)
-    return e if e.dtype is x.dtype else e.astype(x.dtype)
+    return e
+
+
+def _log_softmax_of_halves(x: Array, dim: int) -> Any:
+    """In float32. PyTorch rounds the sums and their logarithms if `dim` is the last one."""
+    shifted = _shifted(x.astype(F32), dim, ...)
+    half = x.dtype if dim in (-1, x.ndim - 1) else None
+    logarithms = in_steps(np.log(in_steps(_total(np.exp(shifted), dim), half)), half)
+    return np.subtract(shifted, logarithms, out=...).astype(x.dtype)
 
 
 def _softmax_backward_of_piece(out: Array, g: Array, y: Array, total: Callable[[Any], Any]) -> None:
@@ -129,7 +142,9 @@ def _softmax_backward_of_piece(out: Array, g: Array, y: Array, total: Callable[[
 
 def softmax_backward(g: Array, y: Array, dim: int) -> Any:
     """(g - sum(g * y)) * y, for the result y of softmax."""
-    if y.size >= SOFTMAX_ROWS and y.dtype != F16 and g.dtype == y.dtype:
+    if y.dtype == F16:
+        return softmax_backward(g.astype(F32), y.astype(F32), dim).astype(F16)
+    if y.size >= SOFTMAX_ROWS and g.dtype == y.dtype:
         return _large(softmax_backward, _softmax_backward_of_piece, dim, g, y)
     if not y.ndim:
         return np.multiply(g - g * y, y, out=...)
@@ -144,7 +159,9 @@ def _log_softmax_backward_of_piece(out: Array, g: Array, y: Array, total: Callab
 
 def log_softmax_backward(g: Array, y: Array, dim: int) -> Any:
     """g - exp(y) * sum(g), for the result y of log_softmax."""
-    if y.size >= SOFTMAX_ROWS and y.dtype != F16 and g.dtype == y.dtype:
+    if y.dtype == F16:
+        return log_softmax_backward(g.astype(F32), y.astype(F32), dim).astype(F16)
+    if y.size >= SOFTMAX_ROWS and g.dtype == y.dtype:
         return _large(log_softmax_backward, _log_softmax_backward_of_piece, dim, g, y)
     chances = np.exp(y, out=...)
     np.multiply(chances, _total(g, dim) if y.ndim else g, out=chances)
@@ -170,14 +187,18 @@ def _largest(x: Array, axes: tuple[int, ...]) -> Any:
     return np.where(np.isfinite(largest), largest, np.zeros((), real.dtype))
 
 
+@rounds_steps
 def logsumexp(x: Array, axes: tuple[int, ...], keepdim: bool) -> Any:
     """log(sum(exp(x))) over `axes`, without overflow and without loss of small numbers."""
-    wide = widened(x)
-    largest = _largest(wide, axes)
-    exponentials = np.subtract(wide, largest, out=...)
-    np.exp(exponentials, out=exponentials)
-    result = np.add(np.log(sums_over(exponentials, axes, True)), largest, out=...)
-    return (result if keepdim else np.squeeze(result, axes)).astype(x.dtype, copy=False)
+    half = x.dtype if is_half(x.dtype) else None           # PyTorch rounds each step of float16 and bfloat16
+    x = x if half is None else x.astype(F32)
+    largest = _largest(x, axes)
+    exponentials = in_steps(np.subtract(x, largest, out=...), half)
+    exponentials = in_steps(np.exp(exponentials, out=exponentials), half)
+    logarithms = in_steps(np.log(in_steps(sums_over(exponentials, axes, True), half)), half)
+    result = np.add(logarithms, largest, out=...)
+    result = result if keepdim else np.squeeze(result, axes)
+    return result if half is None else result.astype(half)
 
 
 # Scaled dot-product attention of four dims: (batch, heads, length, size)

@@ -23,6 +23,7 @@ from ..elementwise.choosing import limited, where_into
 from ..elementwise.elementary import delivered, in_single, times_log
 from ..elementwise.parts import note_kernel
 from ..layout import empty_as
+from ..options import rounds_steps
 from ..thresholds import ERF_CHUNK
 from . import tables as tables
 from .expansions import by_parts, chebyshev, in_double
@@ -191,6 +192,7 @@ def twice_ndtr(x: Array) -> Any:
     return np.add(t, 1, out=t)
 
 
+@rounds_steps
 def entr(x: Array, *, out: Array | EllipsisType = ...) -> Any:
     """-x * log(x), with 0 at 0 and -inf below 0."""
     value = np.log(x, out=...)

@@ -30,7 +30,7 @@ log2 = elementwise("log2", np.log2, domain="float", x=lambda g, x: g / (x * _LN2
 log10 = elementwise("log10", np.log10, domain="float", x=lambda g, x: g / (x * _LN10))
 log1p = elementwise("log1p", np.log1p, node="Log1PBackward0", domain="float", x=lambda g, x: g / (x + 1))
 sqrt = elementwise("sqrt", np.sqrt, domain="float", x=lambda g, out: g / (2 * out))
-rsqrt = elementwise("rsqrt", kernels.rsqrt, domain="float", x=lambda g, out: g * (-0.5 * (out * out * out)))
+rsqrt = elementwise("rsqrt", kernels.rsqrt, domain="float", x=lambda g, out: -0.5 * g * out ** 3)
 logaddexp = elementwise("logaddexp", kernels.logaddexp, domain=promoted("logaddexp_cpu", "bi"),
                       x=lambda g, x, y: g / (1 + np.exp(y - x)), y=lambda g, x, y: g / (1 + np.exp(x - y)))
 logaddexp2 = elementwise("logaddexp2", kernels.logaddexp2, domain=promoted("logaddexp2_cpu", "bic"),
@@ -62,16 +62,16 @@ def _acosh(g: Value, x: Value) -> Any:
 acosh = elementwise("acosh", np.arccosh, domain="float", x=_acosh, written={"node": 1})
 
 
-def _over_square(part: Value, x: Value, y: Value) -> Any:
-    """part / (x * x + y * y), and a 0 with the sign of `part` at the origin."""
+def _over_square(g: Value, part: Value, x: Value, y: Value) -> Any:
+    """g * part / (x * x + y * y), and a 0 with the sign of `g * part` at the origin."""
     square = x * x + y * y
-    return choose(square == 0, part * 0.0, part / square)
+    return g * part * choose(square == 0, 0.0, np.reciprocal(square))
 
 
 atan2 = elementwise("atan2", np.arctan2, domain=floating("atan2_cpu", "c"),
-                  x=lambda g, x, y: g * _over_square(y, x, y), y=lambda g, x, y: g * -_over_square(x, x, y))
+                  x=lambda g, x, y: _over_square(g, y, x, y), y=lambda g, x, y: _over_square(g, -x, x, y))
 hypot = elementwise("hypot", kernels.hypot, domain=promoted("hypot_cpu", "bic"),
-                  x=lambda g, x, out: g * (x / out), y=lambda g, y, out: g * (y / out))
+                  x=lambda g, x, out: g * x / out, y=lambda g, y, out: g * y / out)
 deg2rad = elementwise("deg2rad", kernels.deg2rad, node="Deg2RadBackward0", x=lambda g: g * (math.pi / 180),
                       domain=floating(c=RuntimeError("deg2rad is not supported for complex tensors.")))
 rad2deg = elementwise("rad2deg", kernels.rad2deg, node="Rad2DegBackward0", x=lambda g: g * (180 / math.pi),
@@ -101,12 +101,12 @@ logit = elementwise("logit", kernels.logit, domain=floating("logit_cpu", "c"), x
 # Where the logarithm is infinite, a gradient of 0 stays 0. As in PyTorch, a narrow type also rounds the logarithm.
 xlogy: Op = elementwise(
     "xlogy", kernels.xlogy, domain=floating("xlogy_cpu", "c"), any_type=True,
-    x=lambda g, x, y: np.where(np.logical_and(x == 0, y <= 0), 0.0, xlogy(g, y)), y=lambda g, x, y: g * (x / y))
+    x=lambda g, x, y: np.where(np.logical_and(x == 0, y <= 0), 0.0, xlogy(g, y)), y=lambda g, x, y: g * x / y)
 
 
 def _sinc(g: Value, x: Value) -> Any:
-    t = math.pi * x
-    return g * np.where(x == 0, 0.0, (np.cos(t) - np.sin(t) / t) / x)
+    t, square = x * math.pi, x * x * math.pi
+    return np.where(square == 0, 0.0, g * ((t * np.cos(t) - np.sin(t)) / square))
 
 
 sinc = elementwise("sinc", kernels.sinc, domain="float", x=_sinc)

@@ -41,7 +41,7 @@ _XLOG1PY = floating("xlog1py_cpu", "c")
 
 
 def _by_argument(g: Value, x: Value, y: Value) -> Any:
-    return g * (x / (y + 1))
+    return g * x / (y + 1)
 
 
 def _by_factor_of_number(g: Value, x: Value, y: float) -> Any:

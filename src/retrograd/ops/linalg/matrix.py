@@ -60,20 +60,20 @@ def _for_each(g: Value, stack: Value) -> Any:
 
 
 addmm = operator("addmm", kernels.addmm, x=_scaled,
-                 mat1=lambda g, mat2, alpha, mat1_strides: _mm_by_first(_scaled(g, alpha), mat2, mat1_strides),
-                 mat2=lambda g, mat1, alpha, mat2_strides: _mm_by_second(_scaled(g, alpha), mat1, mat2_strides))
+                 mat1=lambda g, mat2, alpha, mat1_strides: _scaled(_mm_by_first(g, mat2, mat1_strides), alpha),
+                 mat2=lambda g, mat1, alpha, mat2_strides: _scaled(_mm_by_second(g, mat1, mat2_strides), alpha))
 addmv = operator("addmv", kernels.addmv, x=_scaled,
-                 mat1=lambda g, mat2, alpha: _mv_by_matrix(_scaled(g, alpha), mat2),
-                 mat2=lambda g, mat1, alpha: mv(t(mat1), _scaled(g, alpha)))
+                 mat1=lambda g, mat2, alpha: _scaled(_mv_by_matrix(g, mat2), alpha),
+                 mat2=lambda g, mat1, alpha: _scaled(mv(t(mat1), g), alpha))
 baddbmm = operator("baddbmm", kernels.baddbmm, x=_scaled,
-                   mat1=lambda g, mat2, alpha: bmm(_scaled(g, alpha), transpose(mat2, -1, -2)),
-                   mat2=lambda g, mat1, alpha: bmm(transpose(mat1, -1, -2), _scaled(g, alpha)))
+                   mat1=lambda g, mat2, alpha: _scaled(bmm(g, transpose(mat2, -1, -2)), alpha),
+                   mat2=lambda g, mat1, alpha: _scaled(bmm(transpose(mat1, -1, -2), g), alpha))
 addbmm = operator(
     "addbmm", kernels.addbmm, x=_scaled,
     batch1=lambda g, batch2, alpha: bmm(_for_each(_scaled(g, alpha), batch2), transpose(batch2, -1, -2)),
     batch2=lambda g, batch1, alpha: bmm(transpose(batch1, -1, -2), _for_each(_scaled(g, alpha), batch1)))
-addr = operator("addr", kernels.addr, x=_scaled, vec1=lambda g, vec2, alpha: mv(_scaled(g, alpha), vec2),
-                vec2=lambda g, vec1, alpha: mv(t(_scaled(g, alpha)), vec1))
+addr = operator("addr", kernels.addr, x=_scaled, vec1=lambda g, vec2, alpha: _scaled(mv(g, vec2), alpha),
+                vec2=lambda g, vec1, alpha: _scaled(mv(t(g), vec1), alpha))
 
 
 trace = linear("trace", kernels.trace, x=lambda g, x_shape: diagonal_backward(

@@ -14,6 +14,7 @@ from ...foundations.errors import noted
 from ...kernels.elementwise import elementary
 from ...kernels.elementwise.choosing import limited
 from ...kernels.networks import activations as kernels
+from ...kernels.options import rounds_once
 from ...kernels.special import normal
 from ..choosing import choose
 from ..domains import promoted
@@ -63,6 +64,7 @@ leaky_relu = elementwise("leaky_relu", kernels.leaky_relu, domain="as given", te
                          written={"node": 1, "x": _leaky_of_result})
 
 
+@rounds_once
 def _elu(g: Value, x: Value, alpha: float, scale: float, input_scale: float) -> Any:
     """At 0 the slope is that of the exponential, but the second derivative is 0."""
     below = choose(x < 0.0, x, 0.0) * input_scale
@@ -71,6 +73,7 @@ def _elu(g: Value, x: Value, alpha: float, scale: float, input_scale: float) -> 
     return choose(x <= 0.0, g * (alpha * scale * input_scale) * np.exp(below), g * scale)
 
 
+@rounds_once
 def _elu_of_result(g: Value, out: Value, alpha: float, scale: float, input_scale: float) -> Any:
     _check_slope("elu", alpha)
     below = choose(out < 0.0, out, 0.0)
@@ -81,11 +84,13 @@ elu = elementwise("elu", kernels.elu, domain="as given", tensors=1, x=_elu, writ
 celu = elementwise("celu", kernels.elu, domain="as given", tensors=1, x=_elu, written={"node": 1, "x": _elu_of_result})
 
 
+@rounds_once
 def _silu(g: Value, x: Value) -> Any:
     s = sigmoid(x)
     return g * (s * (1.0 + x * (1.0 - s)))
 
 
+@rounds_once
 def _mish(g: Value, x: Value) -> Any:
     s, t = sigmoid(x), np.tanh(softplus(x, 1.0, 20.0))
     return g * (t + x * s * (1.0 - t * t))
@@ -99,6 +104,7 @@ at_most = composed("minimum", lambda x, limit: limited(x, -math.inf, limit),
                    lambda x, limit: choose(x >= limit, limit, x), tensors=1)
 
 
+@rounds_once
 def _softplus(g: Value, x: Value, beta: complex, threshold: float) -> Any:
     """Beyond the threshold the function is a straight line. At the threshold too, the second derivative is 0."""
     t = x if beta == 1.0 else x * beta
@@ -106,7 +112,8 @@ def _softplus(g: Value, x: Value, beta: complex, threshold: float) -> Any:
 
 
 softplus = elementwise("softplus", kernels.softplus, domain="as given", tensors=1, x=_softplus)
-log_sigmoid = elementwise("log_sigmoid", kernels.log_sigmoid, domain="as given", x=lambda g, x: g * sigmoid(-x))
+log_sigmoid = elementwise("log_sigmoid", kernels.log_sigmoid, domain="as given",
+                          x=rounds_once(lambda g, x: g * sigmoid(-x)))
 
 
 def _hardtanh(g: Value, x: Value, min_val: float, max_val: float) -> Any:
@@ -117,6 +124,7 @@ def _hardtanh(g: Value, x: Value, min_val: float, max_val: float) -> Any:
 hardtanh = elementwise("hardtanh", kernels.hardtanh, domain="as given", tensors=1, x=_hardtanh)
 
 
+@rounds_once
 def _gelu_tanh(g: Value, x: Value) -> Any:
     root = math.sqrt(2.0 / math.pi)
     if x.dtype.itemsize == 2:                               # the slope is 0 or 1 where the square exceeds the dtype
@@ -127,8 +135,8 @@ def _gelu_tanh(g: Value, x: Value) -> Any:
 
 gelu_tanh = elementwise("gelu", kernels.gelu_tanh, domain="as given", x=_gelu_tanh)
 twice_ndtr = composed("twice_ndtr", normal.twice_ndtr, lambda x: 1.0 + erf(x * math.sqrt(0.5)), tensors=1)
-gelu = elementwise("gelu", kernels.gelu, domain="as given", x=lambda g, x: g * (
-    0.5 * twice_ndtr(x) + x * np.exp(-0.5 * x * x) * (1.0 / math.sqrt(2.0 * math.pi))))
+gelu = elementwise("gelu", kernels.gelu, domain="as given", x=rounds_once(lambda g, x: g * (
+    0.5 * twice_ndtr(x) + x * np.exp(-0.5 * x * x) * (1.0 / math.sqrt(2.0 * math.pi)))))
 
 
 def _outside(g: Value, x: Value, lambd: float) -> Any:
@@ -154,11 +162,13 @@ hardswish_slope = composed("hardswish_slope", kernels.hardswish_slope, _slope, t
 
 hardsigmoid = elementwise("hardsigmoid", kernels.hardsigmoid, domain="as given",
                           x=lambda g, x: choose(np.logical_and(x > -3.0, x < 3.0), g * _SIXTH, 0.0))
-hardswish = elementwise("hardswish", kernels.hardswish, domain="as given", x=lambda g, x: g * hardswish_slope(x))
+hardswish = elementwise("hardswish", kernels.hardswish, domain="as given",
+                        x=rounds_once(lambda g, x: g * hardswish_slope(x)))
 threshold = elementwise("threshold", kernels.threshold, domain="as given", tensors=1, written={"node": 1},
                         x=lambda g, x, threshold: choose(x <= threshold, 0.0, g))
 
 
+@rounds_once
 def _glu(g: Value, x: Value, dim: int) -> Any:
     half = x.shape[dim] // 2
     first, second = split(x, (half, half), dim)

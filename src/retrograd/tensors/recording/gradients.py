@@ -102,7 +102,7 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
         usual = Pass if recorder is None else Kinds.recorded
         kind = thread.passing or (usual if thread.anomalies is None else Kinds.checked)
         thread.walk = walk = kind(starts, recorder=recorder, keep=keep, inputs=inputs, capture=capture, outer=outer,
-                                  route=route)
+                                  route=route, in_steps=RECORDER)
         found = walk.run() if thread.passes % NESTED else on_a_fresh_stack(walk.run)
         for callback in walk.notes.get(_CALLBACKS, ()) if walk.notes else ():
             as_program(callback)
