@@ -43,7 +43,7 @@ _PROGRAMS = {"mpiexec": ("mpiexec",), "zizmor": ("zizmor",), "chromedriver": ("c
 _BROUGHT_BY = {"mpiexec": "mpich", "zizmor": "zizmor"}
 # What `make docs` needs.
 DOCS = ("sphinx", "myst_nb", "furo", "jupytext", "sphinx_copybutton", "sphinx_design", "matplotlib",
-        "tensorboard", "mpi4py", "mpiexec")
+        "tensorboard", "mpi4py", "mpiexec", "ml_dtypes")
 
 # The mark of a test that uses what Windows lacks.
 on_unix = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system lacks fork and the signals of Unix")

@@ -10,7 +10,7 @@ from types import MemberDescriptorType
 from typing import Any, ClassVar, NoReturn
 
 # The name by which Python knows a type.
-_NAME = type.__dict__["__name__"]
+_NAME = vars(type)["__name__"]
 _known_by = _NAME.__get__
 
 

@@ -61,7 +61,6 @@ class Library:
         if kind == "DEF":
             self._undoes.append(lambda: _OWNED.discard(ns))
         self._end = weakref.finalize(self, _undone, self._undoes)
-        self._end.atexit = False
 
     def __repr__(self) -> str:
         return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={self.dispatch_key})>"

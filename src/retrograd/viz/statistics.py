@@ -128,7 +128,7 @@ def statistics(array: Any) -> Facts | None:
         if top and not _TINY < top < _HUGE:             # the squares of such numbers are too small or too large
             sums = _sums(array, top)
         parts = [_sums(part, 1.0).mean for part in (array.real, array.imag)] if array.dtype.kind == "c" else None
-    facts = {"norm": "nan" if sums.nans else "inf" if sums.infs else number(sums.norm),
+    facts: dict[str, Any] = {"norm": "nan" if sums.nans else "inf" if sums.infs else number(sums.norm),
              "mean": _known(sums.mean), "std": _known(sums.deviation),
              "min": number(sums.low) if sums.finite else None, "max": number(sums.high) if sums.finite else None,
              "zeros": sums.zeros, "nans": sums.nans, "infs": sums.infs, "size": sums.finite + sums.nans + sums.infs}
