@@ -182,7 +182,7 @@ class FunctionEvent(FormattedTimesMixin):
         """The time of the call's kernels on another device, including those of the calls inside it."""
         if self.is_async or not self.use_device:
             return 0
-        inside: float = 0 if self.is_legacy else sum([child.device_time_total for child in self.cpu_children])
+        inside = 0.0 if self.is_legacy else sum([child.device_time_total for child in self.cpu_children], 0.0)
         return sum([kernel.duration for kernel in self.kernels]) + inside
 
     @property
