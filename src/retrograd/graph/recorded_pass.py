@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..foundations.dtypes import F32, NARROW
+from ..foundations.dtypes import F32, is_narrow
 from ..foundations.modes import local
+from ..kernels.options import is_rounded_once
 from ..ops.basic import cast
 from . import faults
 from .crossings import Crossing
@@ -25,45 +26,45 @@ class RecordedPass(Pass):
     """A pass with a recorder. Usual nodes take a short way, in which nobody can see or change the gradients."""
 
     def gradients(self, node: Any, cotangent: Any) -> Sequence[Any]:
-        """The gradients of a node's inputs. If nothing is recorded, rules compute with float32 in place of narrow
-        types, as in a plain pass.
+        """The gradients of a node's inputs. If nothing is recorded, a rule that rounds once computes with float32 in
+        place of narrow types, as in a plain pass.
         """
-        if not self._is_exact(node):
+        if not self._rounds_once(node):
             return super().gradients(node, cotangent)
         results = super().gradients(node, self._widened(cotangent))
-        if node.op.variadic or node.op.joint:
-            return results
         return [result if result is None else self._narrowed(result, edge.dtype)
                 for edge, result in zip(node.edges, results, strict=True)]
 
     def _values(self, node: Node, saved: Any) -> Any:
         values = super()._values(node, saved)
-        return self._widened(values) if self._is_exact(node) else values
+        return self._widened(values) if self._rounds_once(node) else values
 
-    def _is_exact(self, node: Node) -> bool:
-        """Whether the rules of a node compute with float32 in place of its narrow type."""
-        if not NARROW or self.grad or node.steps is None:
+    def _rounds_once(self, node: Node) -> bool:
+        """Whether the rule of a node computes with float32 in place of its narrow type."""
+        if self.grad or node.several or not is_narrow(node.dtype) or node.steps is None or len(node.steps) != 1:
             return False
-        return any([dtype in NARROW for dtype in (node.dtype if node.several else [node.dtype])])
+        return is_rounded_once(node.steps[0][1])
 
     def _widened(self, value: Any) -> Any:
         """A value that a rule computes with: float32 in place of a narrow type."""
         if type(value) is list or type(value) is tuple:
             return type(value)(map(self._widened, value))
         if isinstance(value, np.dtype):
-            return F32 if value in NARROW else value
-        return cast(value, F32) if _dtype_of(value) in NARROW else value
+            return F32 if is_narrow(value) else value
+        dtype = _dtype_of(value)
+        return cast(value, F32) if dtype is not None and is_narrow(dtype) else value
 
     def _narrowed(self, result: Any, dtype: np.dtype[Any]) -> Any:
         """What a rule made of widened values, in the type of an edge."""
-        return cast(result, dtype) if dtype in NARROW and _dtype_of(result) == F32 else result
+        return cast(result, dtype) if is_narrow(dtype) and _dtype_of(result) == F32 else result
 
     def _full_step(self, node: Node, cotangent: Any) -> None:
         saved, thread = node.saved, local.thread
         edges, plan = node.edges, node.plan
         crosses = isinstance(node, Crossing)
         if cotangent is None or node.hooks is not None or node in self.capture or thread.observer is not None or not (
-                crosses or (plan is not None and type(saved) is not Packed and node.dtype.kind not in "cV")):
+                crosses or (plan is not None and type(saved) is not Packed and node.dtype.kind != "c"
+                            and not is_narrow(node.dtype))):
             super()._full_step(node, self.recorder.settled(cotangent))  # type: ignore[union-attr]
             return
         thread.grad = self.grad

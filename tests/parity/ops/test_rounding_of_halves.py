@@ -6,6 +6,7 @@ in the last bit: where float32 sums have another order, or where a function of f
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -44,7 +45,7 @@ NUMBERS: dict[str, Case] = {
     "square": lambda t, x: x**2, "cube": lambda t, x: x**3, "inverse square": lambda t, x: x**-2,
     "power": lambda t, x: x.abs()**2.3, "root": lambda t, x: x.abs()**0.5, "inverse": lambda t, x: x**-1,
     "addcmul": lambda t, x, y, z: t.addcmul(x, y, z, value=0.3), "atan2": lambda t, x, y: t.atan2(x, y),
-    "hypot": lambda t, x, y: t.hypot(x, y), "rsqrt": lambda t, x: t.rsqrt(x.abs()),
+    "hypot": lambda t, x, y: t.hypot(x, y),
     "deg2rad": lambda t, x: t.deg2rad(x), "rad2deg": lambda t, x: t.rad2deg(x), "sinc": lambda t, x: t.sinc(x),
     "logit": lambda t, x: t.logit(_half_open(x)), "logit eps": lambda t, x: t.logit(_half_open(x), 0.1),
     "entr": lambda t, x: t.special.entr(_half_open(x)), "xlogy": lambda t, x, y: t.xlogy(x, y.abs()),
@@ -79,7 +80,14 @@ for _name in ("relu", "elu", "selu", "celu", "silu", "mish", "softplus", "softsi
     NUMBERS[_name] = lambda t, x, name=_name: getattr(t.nn.functional, name)(x)
 # Only the results, since PyTorch's derivatives have steps of their own.
 RESULTS: dict[str, Case] = {
+    "rsqrt": lambda t, x: t.rsqrt(x.abs()),
     "trunc": lambda t, x, y: t.div(x, y, rounding_mode="trunc"), "floor": lambda t, x, y: t.floor_divide(x, y),
+    "trunc by number": lambda t, x: t.div(x, 0.3, rounding_mode="trunc"), "floor by number": lambda t, x: x // 0.3,
+    "number by floor": lambda t, x: 7.3 // x, "trunc in place": lambda t, x: x.clone().div_(0.3, rounding_mode="trunc"),
+    "trunc by one": lambda t, x: t.div(x, t.tensor(0.3), rounding_mode="trunc"),
+    "add one": lambda t, x: t.add(x, t.tensor(0.3), alpha=0.7), "rsub number": lambda t, x: t.rsub(x, 0.3, alpha=0.7),
+    "add to one": lambda t, x: t.add(t.tensor(0.3), x, alpha=0.7), "by zero": lambda t, x: t.floor_divide(x, x * 0),
+    "of infinities": lambda t, x: t.floor_divide(x * math.inf, x), "by infinities": lambda t, x: x // (x * math.inf),
     "floor mode": lambda t, x, y: t.div(x, y, rounding_mode="floor"), "glu": lambda t, x: t.nn.functional.glu(x),
     "addcdiv": lambda t, x, y, z: t.addcdiv(x, y, z, value=0.3), "prod": lambda t, x: x.reshape(512, 8).prod(1),
     "weighted binary cross-entropy": lambda t, x, y, z: t.nn.functional.binary_cross_entropy_with_logits(
@@ -98,7 +106,8 @@ def found(package: Any, dtype: str, case: Case, grads: bool) -> list[Any]:
     if grads:
         cotangent = draws.standard_normal(tuple(result.shape)).astype(np.float32)
         result.backward(package.tensor(cotangent).to(result.dtype))
-    return [x.detach().float().numpy() for x in (result, *[x.grad for x in given if grads and x.grad is not None])]
+    gradients = [x.grad for x in given if grads and x.grad is not None]
+    return [(str(x.dtype), x.detach().float().numpy()) for x in (result, *gradients)]
 
 
 @pytest.mark.filterwarnings("ignore:.*instance_norm")
@@ -108,7 +117,8 @@ def test_the_same_bits(name: str, dtype: str) -> None:
     expected, ours = [found(package, dtype, {**NUMBERS, **RESULTS}[name], name in NUMBERS)
                       for package in (torch, retrograd)]
     assert len(ours) == len(expected)
-    for theirs, own in zip(expected, ours):
+    for (dtype_of_theirs, theirs), (dtype_of_own, own) in zip(expected, ours):
+        assert dtype_of_own == dtype_of_theirs
         same = (theirs == own) | (np.isnan(theirs) & np.isnan(own))
         assert (~same).sum() <= few(same.size)
 

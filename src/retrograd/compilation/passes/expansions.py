@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import RARE
+from ...foundations.dtypes import RARE, is_narrow
 from ...ops.elementwise.arithmetic import add, div, mul, sub
 from ...ops.framework import Op
 from ...ops.linalg.matrix import addmm, mm
@@ -56,12 +56,13 @@ _STRIDED = (addmm, attention, attention_weights, layer_norm_backward)
 
 
 def _is_plain(line: Line, values: list[Value]) -> bool:
-    """Whether the parts of a line give its numbers and its layout: no rare types, which round at other places, and no
+    """Whether the parts of a line give its numbers and its layout: no narrow types, which round at other places, and no
     operands of the shape of the result that lie otherwise than row by row, as factors of a product may.
     """
     shapes = [] if line.op in _STRIDED else [values[number].like.shape for number in line.results]
     likes = [values[number].like for number in (*line.reads, *line.results)]
-    return not any([like.dtype in RARE or (like.shape in shapes and not like.flags.c_contiguous) for like in likes])
+    return not any([like.dtype in RARE or is_narrow(like.dtype)
+                    or (like.shape in shapes and not like.flags.c_contiguous) for like in likes])
 
 
 def expanded(program: Program, table: Mapping[Op | str, Callable[..., bool]], native: bool,

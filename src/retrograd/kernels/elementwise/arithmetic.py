@@ -98,8 +98,13 @@ def floor_divide(x: Array, y: Array, *, out: Array | EllipsisType = ...) -> Any:
     """The quotient rounded down. Raises RuntimeError for an integer divided by 0."""
     _refuse_zero(x, y)
     if x.dtype in NARROW:
-        return np.positive(_floor_of_narrow(x, y), out=out)
+        return np.positive(_floor_of_narrow(x, y) if y.dtype is x.dtype else _by_number(floor_divide, x, y), out=out)
     return remainders.floor_divide(x, y, out)
+
+
+def _by_number(kernel: Callable[..., Any], x: Array, number: Any) -> Any:
+    """What a kernel makes of x and a number: in float32, and rounded once."""
+    return kernel(x.astype(F32), np.asarray(number, F32)).astype(x.dtype)
 
 
 def _floor_of_narrow(x: Array, y: Array) -> Any:
@@ -118,7 +123,9 @@ def _floor_of_narrow(x: Array, y: Array) -> Any:
 def trunc_divide(x: Array, y: Array, *, out: Array | EllipsisType = ...) -> Any:
     """The quotient rounded towards 0. Raises RuntimeError for an integer divided by 0."""
     _refuse_zero(x, y)
-    if x.dtype.kind not in "iu":                           # PyTorch rounds the quotient before
+    if x.dtype.kind not in "iu":                           # PyTorch rounds the quotient of two tensors before
+        if x.dtype in NARROW and y.dtype is not x.dtype:
+            return np.positive(_by_number(trunc_divide, x, y), out=out)
         return np.trunc(np.divide(x, y, out=...), out=out)
     quotient = np.floor_divide(x, y, out=...)
     inexact = np.logical_and((x < 0) != (y < 0), quotient * y != x)
@@ -149,6 +156,8 @@ def _with_number(kernel: Callable[..., Any], name: str, number_first: bool = Fal
     def call(x: Array, number: Any) -> Any:
         x = promoted(x, number)
         refuse(x.dtype, name, "bc")
+        if x.dtype is F16 and kernel is floor_divide and not number_first:
+            return _by_number(kernel, x, number)
         number = like(number, x)
         return kernel(number, x) if number_first else kernel(x, number)
 
@@ -157,7 +166,7 @@ def _with_number(kernel: Callable[..., Any], name: str, number_first: bool = Fal
 
 # By a Python number, or of a number by an array
 floor_divide_number = _with_number(floor_divide, "div_floor_cpu")
-number_floor_divide = rounds_number(_with_number(floor_divide, "div_floor_cpu", number_first=True))
+number_floor_divide = rounds_steps(rounds_number(_with_number(floor_divide, "div_floor_cpu", number_first=True)))
 number_remainder = rounds_number(_with_number(remainder, "remainder_cpu", number_first=True))
 remainder_number = rounds_number(_with_number(remainder, "remainder_cpu"))
 fmod_number = rounds_number(_with_number(fmod, "fmod_cpu"))

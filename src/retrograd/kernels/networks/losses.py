@@ -86,7 +86,9 @@ def binary_cross_entropy_with_logits(x: Array, y: Array, weight: Array | None, p
     log_sigmoid = (np.minimum(wide, 0) - np.log1p(np.exp(-np.abs(wide)))).astype(x.dtype, copy=False)
     if pos_weight is not None:
         log_sigmoid = log_sigmoid * ((pos_weight - 1) * y + 1)
-    loss = np.asarray(_weighted((1 - y) * x - log_sigmoid, weight).astype(y.dtype, copy=False))
+    product = ((1 - y) * x).astype(y.dtype, copy=False)
+    loss = np.asarray(_weighted((product - log_sigmoid).astype(y.dtype, copy=False), weight))
+    loss = loss.astype(y.dtype, copy=False)
     if loss.dtype in NARROW:
         return reduced(loss.astype(F32), reduction).astype(loss.dtype)
     return reduced(loss, reduction)

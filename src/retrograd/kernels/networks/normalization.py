@@ -94,13 +94,16 @@ def batch_norm(x: Array, weight: Array, bias: Array, eps: float) -> tuple[Any, A
     if x.size >= NORM_ROWS and (served_as := served(batch_norm, x, weight, bias, eps)) is not None:
         return served_as  # type: ignore[no-any-return]
     shape, axes = [1, -1] + [1] * (x.ndim - 2), (0, *range(2, x.ndim))
+    kept = x.dtype if weight is None else weight.dtype
     weight, bias = _shaped(shape, weight, bias)
     length = length_of_runs(x, axes[1:])
     found = moments_of_runs(x, axes, length) if length else None
     mean, variance = moments(x, axes) if found is None else found
     rstd = _inverse_deviation(variance, eps)
     out = _standardized(x, weight, bias, mean, rstd, 0 if found is None else length)
-    return packed_like(out, x), mean.reshape(-1), rstd.reshape(-1), variance.reshape(-1)
+    return (packed_like(out.astype(x.dtype, copy=False), x),
+            *[a.reshape(-1).astype(kept, copy=False) for a in (mean, rstd)],
+            variance.reshape(-1).astype(x.dtype, copy=False))
 
 
 def _inverse_deviation(variance: Array, eps: float) -> Any:

@@ -30,7 +30,7 @@ log2 = elementwise("log2", np.log2, domain="float", x=lambda g, x: g / (x * _LN2
 log10 = elementwise("log10", np.log10, domain="float", x=lambda g, x: g / (x * _LN10))
 log1p = elementwise("log1p", np.log1p, node="Log1PBackward0", domain="float", x=lambda g, x: g / (x + 1))
 sqrt = elementwise("sqrt", np.sqrt, domain="float", x=lambda g, out: g / (2 * out))
-rsqrt = elementwise("rsqrt", kernels.rsqrt, domain="float", x=lambda g, out: -0.5 * g * out ** 3)
+rsqrt = elementwise("rsqrt", kernels.rsqrt, domain="float", x=lambda g, out: g * (-0.5 * (out * out * out)))
 logaddexp = elementwise("logaddexp", kernels.logaddexp, domain=promoted("logaddexp_cpu", "bi"),
                       x=lambda g, x, y: g / (1 + np.exp(y - x)), y=lambda g, x, y: g / (1 + np.exp(x - y)))
 logaddexp2 = elementwise("logaddexp2", kernels.logaddexp2, domain=promoted("logaddexp2_cpu", "bic"),

@@ -7,17 +7,25 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.dtypes import is_narrow
 from ...foundations.modes import local
 from ...kernels.kinds import OtherArray
 from ...ops.framework import Op
 from ..state.base import TensorBase, plain
 
 
+def _is_narrow(arg: Any) -> bool:
+    return isinstance(arg, TensorBase) and is_narrow(arg._array.dtype)
+
+
 def composing(op: Op, composition: Callable[..., Any]) -> Callable[..., Any]:
-    """The call of a composed op: its composition, unless nothing is recorded and a compiler asks for the kernel."""
+    """The call of a composed op: its composition, unless nothing is recorded and a compiler asks for the kernel.
+
+    Of floats of 16 bits, each step is rounded, as in a plain pass.
+    """
     def call(*args: Any) -> Any:
         tape: Any = getattr(local.thread.transform, "__self__", None)
-        if local.thread.grad or not hasattr(tape, "keeps") or not tape.keeps(op):
+        if local.thread.grad or not hasattr(tape, "keeps") or not tape.keeps(op) or any(map(_is_narrow, args)):
             return composition(*args)
         absent: list[bool] = []
 
