@@ -113,6 +113,8 @@ def shift(x: Array, dim: int, step: int, fill: Any) -> Any:
 
 # A variance that is smaller than this is made of squares that float32 holds with few digits.
 _LEAST = 1e-30
+# A variance that is smaller than this part of the square of the mean may be that of the rounding errors of the mean.
+_PART = {F32: 2.0 ** -22, F64: 2.0 ** -52}
 
 
 def _spread_and_mean(x: Array, axes: tuple[int, ...], keepdim: bool, correction: float, root: bool) -> tuple[Any, Any]:
@@ -135,7 +137,7 @@ def _spread_and_mean(x: Array, axes: tuple[int, ...], keepdim: bool, correction:
     else:
         variance = sums(np.square(off.real) + np.square(off.imag), axes, keepdim)
     np.divide(variance, max(n - correction, 0) if n else 0, out=variance)
-    odd = _out_of_range(variance) if x.dtype == F32 and n > max(correction, 0) else None
+    odd = _unsure(variance, means, x.dtype) if x.dtype in _PART and n > max(correction, 0) else None
     if root:
         np.sqrt(variance, out=variance)
     if odd is not None:
@@ -143,21 +145,29 @@ def _spread_and_mean(x: Array, axes: tuple[int, ...], keepdim: bool, correction:
     return variance.astype(F16) if x.dtype == F16 else variance, means
 
 
-def _out_of_range(variance: Array) -> Array | None:
-    """Where squares in float32 were too large or too small for the digits of a variance; None if nowhere."""
+def _unsure(variance: Array, means: Array, dtype: np.dtype[Any]) -> Array | None:
+    """Where squares were too large or too small for the digits of a variance, or the variance is small beside the mean;
+    None if nowhere.
+    """
+    least, part = _LEAST if dtype == F32 else 0.0, _PART[dtype]
     if variance.size > 1:
         low, high = _minimum(variance, axis=None), _maximum(variance, axis=None)
+        largest = max(_maximum(means, axis=None), -_minimum(means, axis=None))
     else:
-        low = high = variance.item() if variance.size else 1.0
-    if low >= _LEAST and high < math.inf:
-        return None
-    odd: Array = ~((variance >= _LEAST) & (variance < math.inf))
-    return odd
+        low = high = variance.item() if variance.size else math.inf
+        largest = means.item() if variance.size else 0.0
+    with np.errstate(over="ignore"):
+        if low >= least and low > part * (largest * largest) and (high < math.inf or dtype == F64):
+            return None
+        odd: Array = variance <= part * np.square(means).reshape(variance.shape)
+    return odd | ~((variance >= least) & (variance < math.inf)) if dtype == F32 else odd
 
 
 def _compute_in_double(x: Array, axes: tuple[int, ...], correction: float, root: bool, odd: Array, found: Array,
                        means: Array) -> None:
-    """Write the variances or deviations, and the means, at the places `odd` again. PyTorch computes all in float64."""
+    """Write the variances or deviations, and the means, at the places `odd` again: in float64, from the differences to
+    the first element. PyTorch computes all in float64, element by element, so equal elements have no variance.
+    """
     others = tuple([axis for axis in range(x.ndim) if axis not in axes])
     shape = tuple([x.shape[axis] for axis in others])
     places = odd.reshape(shape)
@@ -166,9 +176,13 @@ def _compute_in_double(x: Array, axes: tuple[int, ...], correction: float, root:
     exact, exact_means = np.zeros(len(lines)), lines[:, 0].astype(F64)      # as they are if all elements are equal
     varied = (lines != lines[:, :1]).any(axis=1)
     if varied.any():
-        exact[varied], exact_means[varied, None] = _spread_and_mean(
-            lines[varied].astype(F64), (1,), False, correction, root)
-    found.reshape(shape)[places] = exact
+        off, n = lines[varied].astype(F64) - exact_means[varied, None], lines.shape[1]
+        rest = _add(off, axis=1, keepdims=True) / n
+        off -= rest
+        missed = _add(off, axis=1)
+        exact[varied] = (_add(np.square(off), axis=1) - missed * missed / n) / (n - correction)
+        exact_means[varied] += rest[:, 0] + missed / n
+    found.reshape(shape)[places] = np.sqrt(exact) if root else exact
     means.reshape(shape)[places] = exact_means
 
 

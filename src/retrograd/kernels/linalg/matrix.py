@@ -32,6 +32,8 @@ from ..thresholds import EINSUM_PRODUCT, TURNED_FACTOR
 
 def mm(x: Array, y: Array, out: Array | EllipsisType = ...) -> Any:
     """The product of two matrices, or of a matrix and a vector. For small ones `dot` takes a third of matmul's time."""
+    if x.itemsize == 2 and x.dtype == F16:               # the BLAS has no product of float16
+        return mm(x.astype(F32), y.astype(F32)).astype(F16)
     if 0 in x.strides or 0 in y.strides:                 # NumPy does not hand repeated elements to the BLAS
         return np.ascontiguousarray(x).dot(np.ascontiguousarray(y))
     if y.ndim == 2 and y.size > TURNED_FACTOR and 4 * x.shape[0] <= y.shape[1] and y.flags.f_contiguous:
@@ -54,6 +56,8 @@ def bmm(x: Array, y: Array, out: Array | EllipsisType = ...) -> Any:
             found = np.multiply(x, y, out=..., order="C")
             return np.add(found, 0.0, out=found)           # a sum is never -0.0
         return np.einsum("...ij,...jk->...ik", x, y, order="C")
+    if x.itemsize == 2 and x.dtype == F16:
+        return np.matmul(_dense(x.astype(F32)), _dense(y.astype(F32)), out=...).astype(F16)
     return np.matmul(_dense(x), _dense(y), out=...)
 
 

@@ -6,6 +6,7 @@ import itertools
 import math
 import warnings
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -362,3 +363,26 @@ def test_products_of_complex_numbers_in_a_real_type_are_of_their_real_parts() ->
         found, = torch.autograd.grad(product(z), z)
         expected, = torch.autograd.grad(product(real), real)
         assert found.tolist() == [complex(g) for g in expected.tolist()]
+
+
+@given(st.integers(2, 300), st.floats(-1e6, 1e6, width=32), st.sampled_from([torch.float32, torch.float64]),
+       st.sampled_from([0, 1]), st.booleans())
+def test_equal_elements_have_no_variance(count: int, value: float, dtype: torch.dtype, dim: int, of_all: bool) -> None:
+    x = torch.full((count, 3) if dim == 0 else (3, count), value, dtype=dtype)
+    variance, mean = torch.var_mean(x, correction=1) if of_all else torch.var_mean(x, dim)
+    assert torch.equal(variance, torch.zeros_like(variance))
+    assert torch.equal(mean, torch.full_like(mean, value))
+    assert torch.equal(x.std() if of_all else x.std(dim), torch.zeros_like(variance))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("count", [2, 10, 64, 65, 1000])
+def test_the_variance_of_numbers_that_are_close_has_all_digits(count: int, dtype: torch.dtype) -> None:
+    for step in (1, 3, 1000):                              # in units in the last place of 100
+        x = 100 + torch.arange(count, dtype=dtype) * step * torch.finfo(dtype).eps * 64
+        exact = np.array([Fraction(number) for number in x.tolist()])
+        mean = exact.sum() / count
+        expected = ((exact - mean) ** 2).sum() / (count - 1)
+        for variance, found in (torch.var_mean(x), torch.var_mean(torch.stack([x, -x], 1), 0)):
+            assert float(abs(Fraction(variance.max().item()) - expected) / expected) < 4 * torch.finfo(dtype).eps
+            assert abs(found.max().item() - float(mean)) <= 256 * torch.finfo(dtype).eps
