@@ -150,13 +150,15 @@ def _unsure(variance: Array, means: Array, dtype: np.dtype[Any]) -> Array | None
     None if nowhere.
     """
     least, part = _LEAST if dtype == F32 else 0.0, _PART[dtype]
+    if not variance.size:
+        return None
     if variance.size > 1:
         low, high = _minimum(variance, axis=None), _maximum(variance, axis=None)
         largest = max(_maximum(means, axis=None), -_minimum(means, axis=None))
     else:
-        low = high = variance.item() if variance.size else math.inf
-        largest = means.item() if variance.size else 0.0
-    with np.errstate(over="ignore"):
+        low = high = variance.item()
+        largest = means.item()
+    with np.errstate(over="ignore", invalid="ignore"):
         if low >= least and low > part * (largest * largest) and (high < math.inf or dtype == F64):
             return None
         odd: Array = variance <= part * np.square(means).reshape(variance.shape)
@@ -170,9 +172,12 @@ def _compute_in_double(x: Array, axes: tuple[int, ...], correction: float, root:
     """
     others = tuple([axis for axis in range(x.ndim) if axis not in axes])
     shape = tuple([x.shape[axis] for axis in others])
-    places = odd.reshape(shape)
+    places = np.array(odd).reshape(shape)
     lines = x.transpose(*others, *axes)[places]
-    lines = lines.reshape(len(lines), -1)
+    lines = lines.reshape(len(lines), math.prod(lines.shape[1:]))
+    finite = np.isfinite(lines).all(axis=1)                # of infinite elements, float64 knows no more
+    places[places] = finite
+    lines = lines[finite]
     exact, exact_means = np.zeros(len(lines)), lines[:, 0].astype(F64)      # as they are if all elements are equal
     varied = (lines != lines[:, :1]).any(axis=1)
     if varied.any():
