@@ -246,7 +246,8 @@ class Pass:
             results: Sequence[Any] = node.apply(cotangent if node.several else [cotangent], self)
             return results
         dtype = node.dtype
-        if dtype is not F32 and dtype is not F64 and self.recorder is None and _has_narrow(dtype):
+        narrow = dtype is not F32 and dtype is not F64 and self.recorder is None and _has_narrow(dtype)
+        if narrow and not rounds_once(node):
             return self._gradients_in_steps(node, cotangent)
         saved, run = node.saved, local.thread.run if self.recorder is None else call
         packed = type(saved) is Packed
@@ -254,6 +255,8 @@ class Pass:
             saved = self._values(node, saved)
         if node.several and not node.op.unfilled:
             cotangent = self._filled(node, cotangent)
+        if narrow:
+            cotangent, saved = single(cotangent), single(saved)
         conjugate = node.conjugates and dtype.kind == "c"
         if conjugate:
             cotangent = np.conj(cotangent)
@@ -276,18 +279,13 @@ class Pass:
                 if packed and faults.is_clash(error):
                     raise faults.unfit(error, cotangent, [saved[i] for i in positions]) from error
                 raise
-            gradients[index] = np.conj(result) if conjugate else result
+            gradients[index] = np.conj(result) if conjugate else result.astype(edge.dtype) if narrow else result
         return gradients if self.recorder is None else self.recorder.tied(node, gradients)
 
     def _gradients_in_steps(self, node: Any, cotangent: Any) -> Sequence[Any]:
         """The gradients of a node in a type of 16 or fewer bits. PyTorch rounds each operation of a formula, so rules
-        compute with tensors here, as in a recorded pass. If PyTorch has one kernel for a rule, the rule rounds once.
+        compute with tensors here, as in a recorded pass.
         """
-        (_, rule, positions), *others = node.steps
-        if is_rounded_once(rule) and not others:
-            saved = self._values(node, node.saved)
-            result = local.thread.run(rule, single(cotangent), *[single(saved[i]) for i in positions])
-            return [result.astype(node.edges[0].dtype)]
         self.recorder = self.in_steps
         try:
             shown = USER_HOOKS.shown(cotangent if node.several else [cotangent])
@@ -374,6 +372,11 @@ class Pass:
     def _called(self, hooks: Callable[[list[Any]], list[Any]], *cotangents: Any) -> list[Any]:
         """The gradients that hooks returned for the gradients shown to them."""
         return USER_HOOKS.carried(hooks(USER_HOOKS.shown(cotangents)), self.recorder)
+
+
+def rounds_once(node: Any) -> bool:
+    """Whether PyTorch has one kernel for the only rule of a node, so that a gradient of 16 bits is rounded once."""
+    return not node.several and len(node.steps) == 1 and is_rounded_once(node.steps[0][1])
 
 
 def _has_narrow(dtype: Any) -> bool:

@@ -9,11 +9,10 @@ import numpy as np
 
 from ..foundations.dtypes import F32, is_narrow
 from ..foundations.modes import local
-from ..kernels.options import is_rounded_once
 from ..ops.basic import cast
 from . import faults
 from .crossings import Crossing
-from .engine import Pass
+from .engine import Pass, rounds_once
 from .fit import fit
 from .node import AccumulateGrad
 from .packed import Packed
@@ -41,9 +40,7 @@ class RecordedPass(Pass):
 
     def _rounds_once(self, node: Node) -> bool:
         """Whether the rule of a node computes with float32 in place of its narrow type."""
-        if self.grad or node.several or not is_narrow(node.dtype) or node.steps is None or len(node.steps) != 1:
-            return False
-        return is_rounded_once(node.steps[0][1])
+        return not self.grad and node.steps is not None and rounds_once(node) and is_narrow(node.dtype)
 
     def _widened(self, value: Any) -> Any:
         """A value that a rule computes with: float32 in place of a narrow type."""

@@ -39,8 +39,12 @@ def _added_in_runs(terms: Array, runs: Array, half: np.dtype[Any]) -> Array:
     """The sum of each run of terms, one term after the other. `runs` are the ascending numbers of the runs."""
     starts = np.flatnonzero(np.diff(runs, prepend=-1))
     lengths = np.diff(starts, append=len(terms))
+    longest = lengths.max(initial=0)
+    if longest > len(starts):
+        found = [np.add.accumulate(run.astype(half))[-1] for run in np.split(terms, starts[1:])]
+        return np.array(found, half).astype(F32)
     sums = np.zeros(len(starts), F32)
-    for step in range(lengths.max(initial=0)):
+    for step in range(longest):
         longer = lengths > step
         sums[longer] = in_steps(sums[longer] + terms[starts[longer] + step], half)
     return sums
