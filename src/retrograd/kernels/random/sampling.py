@@ -271,9 +271,11 @@ def _chosen_with_replacement(generator: Twister, rows: Array, count: int) -> Ind
 
 
 def _chosen_without_replacement(generator: Twister, rows: Array, count: int) -> Indices:
-    """The categories with the largest weights after division by exponential samples."""
+    """The categories with the largest weights after division by exponential samples, drawn in the order of memory."""
+    turned = 0 < rows.strides[0] < rows.strides[1]
+    samples = exponential(generator, rows.shape[::-1] if turned else rows.shape, rows.dtype)
     with np.errstate(all="ignore"):
-        keys = rows / exponential(generator, rows.shape, rows.dtype)
+        keys = rows / (samples.T if turned else samples)
     order: Indices = (np.argmax(keys, axis=1, keepdims=True) if count == 1 else
                       np.argsort(-keys, axis=1, kind="stable"))
     return order[:, :count]
