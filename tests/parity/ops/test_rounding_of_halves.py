@@ -142,3 +142,29 @@ def test_losses_of_classes_are_added_as_pytorch_adds_them(count: int, shape: tup
                     None if weights is None else package.tensor(weights).to(half), ignore_index=-1,
                     reduction=reduction).float().item())
             np.testing.assert_equal(*sums)
+
+
+PAIRS: dict[str, Callable[[Any], tuple[Any, Any]]] = {
+    "few": lambda a: (a[:24], a[24:48]), "lines": lambda a: (a[:100], a[100:200]), "one": lambda a: (a[:1], a[1:2]),
+    "numbers": lambda a: (a[0], a[1]), "none": lambda a: (a[:0], a[:0]), "a number": lambda a: (a[:100], a[5]),
+    "to a number": lambda a: (a[5], a[:100]), "a row": lambda a: (a[:1200].view(30, 40), a[:40]),
+    "to a row": lambda a: (a[:40], a[:1200].view(30, 40)),
+    "one row": lambda a: (a[:40].view(1, 40), a[40:80].view(1, 40)),
+    "a column": lambda a: (a[:1200].view(30, 40)[:, :1], a[1200:2400].view(30, 40)),
+    "columns": lambda a: (a[:1200].view(30, 40).t(), a[1200:2400].view(30, 40).t()),
+    "columns and rows": lambda a: (a[:1200].view(30, 40).t(), a[1200:2400].view(40, 30)),
+    "every second": lambda a: (a[:1200:2], a[1:1201:2]), "cubes": lambda a: (a[:2400].view(2, 3, 400), a[:400]),
+    "parts of rows": lambda a: (a[:1200].view(30, 40)[:, :37], a[1200:2400].view(30, 40)[:, 3:]),
+    "every second matrix": lambda a: (a[:2400].view(6, 20, 20)[::2], a[:1200].view(3, 20, 20))}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_factor_of_tensors_of_any_layout(name: str, dtype: str) -> None:
+    numbers, sums = np.random.default_rng(0).standard_normal(3000).astype(np.float32), []
+    for t in (torch, retrograd):
+        x, y = PAIRS[name](t.tensor(numbers).to(getattr(t, dtype)))
+        found = t.add(x, y, alpha=0.3), t.sub(x, y, alpha=-1.7), t.rsub(y, x, alpha=0.9)
+        sums.append([z.float().numpy() for z in found])
+    for theirs, own in zip(*sums):
+        np.testing.assert_array_equal(own, theirs)

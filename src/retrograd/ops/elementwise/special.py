@@ -107,7 +107,7 @@ def _by_power_of_number(g: Value, x: Value, y: float) -> Any:
 
 
 xlogy_of_number, xlogy_with_number = with_numbers("xlogy", "XlogyBackward", elementary.xlogy, floating(
-    "xlogy_cpu", "c"), _by_power_of_number, lambda g, x, y: g * (x / y), any_type=True)
+    "xlogy_cpu", "c"), _by_power_of_number, lambda g, x, y: g * x / y, any_type=True)
 
 # Bessel functions
 
