@@ -17,9 +17,10 @@ from ...foundations.dtypes import F16, F32, NARROW, Array, category, is_half, of
 from ...foundations.scalars import accumulated, converted, rounded_to
 from ..layout import copied
 from ..options import converts, option, rounds_number, rounds_steps
-from ..rounding import before_rounding, in_steps
+from ..rounding import before_rounding
 from . import remainders
 from .choosing import where
+from .halves import floor_divide_in_steps, with_scaled
 
 
 def promoted(x: Array, number: Any) -> Any:
@@ -51,45 +52,9 @@ def _with_scaled(combine: np.ufunc, x: Array, y: Array, alpha: Any, out: Array |
     """`combine(x, alpha * y)`, for arrays of one dtype. Raises RuntimeError if the dtype cannot hold alpha."""
     _refuse_factor(y, alpha)
     if is_half(y.dtype):
-        return np.positive(_half_with_scaled(combine, x, y, F32.type(rounded_to(alpha, y.dtype))), out=out)
+        return np.positive(with_scaled(combine, x, y, F32.type(rounded_to(alpha, y.dtype))), out=out)
     factor = option(alpha, y) if y.dtype.kind == "V" else converted(alpha, y.dtype)
     return combine(x, np.multiply(y, factor, out=...), out=out)
-
-
-_AT_ONCE = 32           # so many halves are what PyTorch's vector instructions take at once
-_ONE_THREAD = 32768     # so many elements are split among threads
-
-
-def _half_with_scaled(combine: np.ufunc, x: Array, y: Array, factor: Any) -> Any:
-    """`combine(x, factor * y)` in 16 bits. PyTorch's vector instructions round once. What is left at the end of a line
-    is computed one by one, and there the product is rounded, too.
-    """
-    if x.shape == y.shape and x.flags.fnc and y.flags.fnc:  # columns lie one behind the other
-        return _half_with_scaled(combine, x.T, y.T, factor).T
-    first, scaled = x.astype(F32), np.multiply(y.astype(F32), factor, out=...)
-    total = np.asarray(combine(first, scaled))
-    length = _line(x, y)
-    left = 1 if length == 1 else length % _AT_ONCE if total.size > length or length <= _ONE_THREAD else 0
-    if left and total.size:
-        lines, *given = [np.broadcast_to(each, total.shape).reshape(-1, length) for each in (total, first, scaled)]
-        first, scaled = [each[:, length - left:] for each in given]
-        lines = lines.copy()
-        lines[:, length - left:] = combine(first, in_steps(scaled, y.dtype))
-        total = lines.reshape(total.shape)
-    return total.astype(y.dtype)
-
-
-def _line(x: Array, y: Array) -> int:
-    """How many elements lie one behind the other in both arrays, or are one element in one of them."""
-    if x.shape != y.shape:
-        steps = {array.strides[-1] if array.ndim and array.shape[-1] > 1 else 0 for array in (x, y)}
-        return max(1, *[array.shape[-1] for array in (x, y) if array.ndim]) if steps <= {0, x.itemsize} else 1
-    length = 1
-    for size, *strides in zip(reversed(x.shape), reversed(x.strides), reversed(y.strides)):
-        if size != 1 and any([stride != x.itemsize * length for stride in strides]):
-            break
-        length *= size
-    return max(length, 1)
 
 
 @rounds_steps
@@ -133,25 +98,14 @@ def floor_divide(x: Array, y: Array, *, out: Array | EllipsisType = ...) -> Any:
     """The quotient rounded down. Raises RuntimeError for an integer divided by 0."""
     _refuse_zero(x, y)
     if x.dtype in NARROW:
-        return np.positive(_floor_of_narrow(x, y) if y.dtype is x.dtype else _by_number(floor_divide, x, y), out=out)
+        quotient = floor_divide_in_steps(x, y) if y.dtype is x.dtype else _by_number(floor_divide, x, y)
+        return np.positive(quotient, out=out)
     return remainders.floor_divide(x, y, out)
 
 
 def _by_number(kernel: Callable[..., Any], x: Array, number: Any) -> Any:
     """What a kernel makes of x and a number: in float32, and rounded once."""
     return kernel(x.astype(F32), np.asarray(number, F32)).astype(x.dtype)
-
-
-def _floor_of_narrow(x: Array, y: Array) -> Any:
-    """PyTorch divides what the remainder leaves, and rounds each step."""
-    dtype, x, y = x.dtype, x.astype(F32), y.astype(F32)
-    rest = np.fmod(x, y)
-    quotient = in_steps(in_steps(x - rest, dtype) / y, dtype)
-    quotient = np.where((rest != 0) & ((y < 0) != (rest < 0)), in_steps(quotient - 1, dtype), quotient)
-    whole = np.floor(quotient)
-    whole = np.where(quotient - whole > 0.5, whole + 1, whole)
-    whole = np.where(quotient == 0, np.copysign(0, x / y), whole)
-    return np.where(y == 0, x / y, whole).astype(dtype)
 
 
 @rounds_steps
