@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.dtypes import F32, NARROW, RARE, Array, is_half
+from ..foundations.dtypes import F32, NARROW, RARE, Array, is_narrow
 from .kinds import OtherArray
 from .layout import copied
 from .options import in_narrow, takes_narrow
@@ -33,11 +33,6 @@ def first_among(args: Sequence[Any], types: set[np.dtype[Any]]) -> np.dtype[Any]
     return None
 
 
-def narrow_among(args: Sequence[Any]) -> bool:
-    """Whether a type of ml_dtypes is among the arguments of a kernel."""
-    return first_among(args, NARROW) is not None
-
-
 def rare_among(args: Sequence[Any]) -> bool:
     """Whether a rare type is among the arguments of a kernel."""
     return first_among(args, RARE) is not None
@@ -53,10 +48,10 @@ def wide(arg: Any) -> Any:
 
 
 def single(args: Any) -> Any:
-    """Arrays of 16 bits, in lists and tuples too, in float32. Anything else as it is."""
+    """Arrays of 16 or fewer bits, in lists and tuples too, in float32. Anything else as it is."""
     if isinstance(args, (list, tuple)):
         return [single(arg) for arg in args]
-    return args.astype(F32) if isinstance(args, (np.ndarray, np.generic)) and is_half(args.dtype) else args
+    return args.astype(F32) if isinstance(args, (np.ndarray, np.generic)) and is_narrow(args.dtype) else args
 
 
 def _of_arrays(parts: Sequence[Any]) -> bool:

@@ -117,12 +117,12 @@ def _undone(undoes: list[Callable[[], None]]) -> None:
         undoes.pop()()
 
 
-def _slot(key: str) -> str:
+def _slot(key: str) -> str | None:
     """Where an operator keeps the kernel of a dispatch key. Raises RuntimeError for an unknown key."""
     if key in _WHOLE:
         return "whole"
     if key == "CompositeExplicitAutograd":
-        return "default"
+        return None
     if key == "Meta":
         return "fake"
     if key.lower() in KINDS:

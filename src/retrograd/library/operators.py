@@ -37,9 +37,12 @@ _SHARED = ("The output of this custom operator (1) must not also be an input to 
 
 @dataclass(eq=False)
 class Registration:
-    """A kernel that was added to an operator: in which place, and to which operator, None if it is not defined."""
+    """A kernel that was added to an operator: in which place, and to which operator, None if it is not defined.
 
-    slot: str
+    The place is "whole", "fake", or a key of `kernels`.
+    """
+
+    slot: str | None
     kernel: Kernel
     operator: Operator | None = None
 
@@ -68,7 +71,7 @@ class Operator(OpOverload):
         self.passed_through = False            # whether an output may be an input that the operator has written
         self.init_name = packet.__name__       # of the function that computes
         self.registered: list[Registration] = []   # of libraries, the latest last
-        self._before: dict[str, Kernel | None] = {}    # what computed before them
+        self._before: dict[str | None, Kernel | None] = {}    # what computed before them
 
     @cached_property
     def function(self) -> type[Function]:
@@ -98,19 +101,19 @@ class Operator(OpOverload):
             each.operator = None
         return left
 
-    def _in(self, slot: str) -> Kernel | None:
+    def _in(self, slot: str | None) -> Kernel | None:
         if slot in ("whole", "fake"):
             found: Kernel | None = getattr(self, slot)
             return found
-        return self.kernels.get(None if slot == "default" else slot)
+        return self.kernels.get(slot)
 
-    def _place(self, slot: str, kernel: Kernel | None) -> None:
+    def _place(self, slot: str | None, kernel: Kernel | None) -> None:
         if slot in ("whole", "fake"):
             setattr(self, slot, kernel)
         elif kernel is None:
-            self.kernels.pop(None if slot == "default" else slot, None)
+            self.kernels.pop(slot, None)
         else:
-            self.kernels[None if slot == "default" else slot] = kernel
+            self.kernels[slot] = kernel
 
     @property
     def is_functional(self) -> bool:
