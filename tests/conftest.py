@@ -52,6 +52,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
                                                              "absent one runs instead, and fails (see needing.py)")
 
 
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers() -> Iterator[int]:
+    """One worker more than processors: a test that waits for a program or a clock leaves its processor to others."""
+    return (yield) + 1
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "site: reads the built documentation, which is built while other tests run")
     config.addinivalue_line("markers", "sampled(n): without --thorough, one of n cases runs, along diagonals")
