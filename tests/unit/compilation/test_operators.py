@@ -10,7 +10,7 @@ from zlib import crc32
 import pytest
 
 import retrograd as torch
-from compiled.operators import WAYS, calls, difference, dtypes, seen
+from compiled.operators import WAYS, calls, difference, dtypes, seen, widened
 from needing import needs
 from op_table.entry import Entry
 from op_table.table import TABLE
@@ -39,5 +39,20 @@ def test_an_operator_in_a_compiled_function(entry: Entry, backend: str, ways: tu
         near = "" if backend == "numpy" and way in EXACT else dtype
         for place, inputs in enumerate(calls(entry, dtype, draw, way != "second")):
             need = way == "outside"
-            found = difference(seen(compiled, inputs, need), seen(step, inputs, need), near, way in STRIDES)
+            shown, expected = seen(compiled, inputs, need), seen(step, inputs, need)
+            found = difference(shown, expected, near, way in STRIDES)
+            if found and dtype == "float32":
+                exact = seen(step, [widened(x) for x in inputs], need)
+                found = difference(shown, expected, near, way in STRIDES, exact)
             assert not found, f"{way}, {dtype}, call {place}"
+
+
+@pytest.mark.parametrize(("found", "expected", "exact", "same"), [
+    ([1.0, 2.0], [1.0, 2.0], None, True), ([1.0, 2.1], [1.0, 2.0], None, False),
+    ([1e3, 2e-3], [1e3, -1e-3], None, False), ([1e3, 2e-3], [1e3, -1e-3], [1e3, 0.0], True),
+    ([1e3, 5e-3], [1e3, -1e-3], [1e3, 0.0], False), ([1e3, 0.5], [1e3, -0.4], [1e3, 0.0], False),
+    ([1e3, 2e-3], [1e3, float("nan")], [1e3, 0.0], False), ([1e3], [1e3, 1e-3], [1e3, 0.0], False)])
+def test_the_comparison_finds_planted_differences(
+        found: list[float], expected: list[float], exact: list[float] | None, same: bool) -> None:
+    shown, right, wide = [None if each is None else ([torch.tensor(each)], []) for each in (found, expected, exact)]
+    assert (difference(shown, right, "float32", True, wide) == "") is same
