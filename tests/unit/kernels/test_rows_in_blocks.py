@@ -205,3 +205,14 @@ def test_products_of_thin_matrices_are_made_and_added(dtype: type, rows: int, mo
     close(line_products.add_thin(lines[1:], columns[1:], out), 2 * expected + np.outer(columns[1], lines[1]), rough)
     monkeypatch.setattr(line_products.blas, "add_product", lambda *_: False)
     close(line_products.add_thin(lines, -columns, out), expected + np.outer(columns[1], lines[1]), rough)
+
+
+@pytest.mark.parametrize("number", [0.1, 7.7, 123.456, 1000.1, 1e6 + 0.3])
+@pytest.mark.parametrize("length", [3, 33, 100, 1000, 5000])
+@pytest.mark.parametrize("count", [2, 60])
+def test_equal_numbers_far_from_zero_are_standardized_to_zero(count: int, length: int, number: float) -> None:
+    x = torch.full((count, length), number)
+    one, zero = torch.ones(length), torch.zeros(length)
+    for found in (torch.nn.functional.layer_norm(x, (length,)), torch.nn.functional.layer_norm(x, (length,), one, zero),
+                  torch.nn.functional.group_norm(x[:, :, None], 1)):
+        assert found.abs().max() < 2e-5

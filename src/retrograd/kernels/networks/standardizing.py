@@ -26,6 +26,9 @@ from .channels import length_of_runs, near, runs_backward, runs_sum
 # `einsum` adds up to so many rows to each other: the rounding errors of its sums grow with them. More rows that lie
 # beside each other are added as fewer wide rows; of others, so many at a time.
 _ADDED, _WIDE, _PIECES = 256, 1024, 1024
+# If the squares of means, each in deviations of its row, add up to more than this, means are computed again: the last
+# bit of a mean may be no small part of a deviation.
+_FAR_MEAN = 4096.0
 
 
 def _length(x: Array, axes: tuple[int, ...]) -> int:
@@ -144,16 +147,28 @@ def _few_rows(x: Array, weight: Array | None, bias: Array | None, eps: float) ->
     mean = np.add.reduce(x, axis=1)
     mean /= length
     out = x - mean[:, None]
-    rstd = np.vecdot(out, out)
-    rstd /= length
-    rstd += eps
-    np.reciprocal(np.sqrt(rstd, out=rstd), out=rstd)
+    rstd = _few_inverse_deviations(out, eps)
+    far = mean * rstd
+    if far.dot(far) > _FAR_MEAN:                            # the rounding of a mean counts
+        off = np.add.reduce(out, axis=1)
+        off /= length
+        mean += off
+        out -= off[:, None]
+        rstd = _few_inverse_deviations(out, eps)
     out *= rstd[:, None]
     if weight is not None:
         out *= weight
     if bias is not None:
         out += bias
     return out, mean, rstd
+
+
+def _few_inverse_deviations(off: Array, eps: float) -> Any:
+    """1 / the deviation of each row, from the differences to the mean."""
+    rstd = np.vecdot(off, off)
+    rstd /= off.shape[1]
+    rstd += eps
+    return np.reciprocal(np.sqrt(rstd, out=rstd), out=rstd)
 
 
 def _some_rows(x: Array, weight: Array | None, bias: Array | None, eps: float) -> tuple[Any, Any, Any] | None:
