@@ -115,8 +115,10 @@ def _as_columns(b: Array, left: bool, vector: bool) -> Any:
 
 
 def _as_given(x: Array, left: bool, vector: bool) -> Any:
-    """Solutions in columns, back in the form of the right sides."""
-    return x[..., 0] if vector else x if left else mT(x)
+    """Solutions in columns, back in the form of the right sides. PyTorch lays out vectors as if they were a matrix."""
+    if vector:
+        return x[..., 0] if x.ndim == 2 else by_columns(x[..., 0])
+    return x if left else mT(x)
 
 
 def pinv(a: Array, atol: float, rtol: Any, hermitian: bool) -> Any:
