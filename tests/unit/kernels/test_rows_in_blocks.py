@@ -13,7 +13,7 @@ import pytest
 
 import retrograd as torch
 from retrograd.kernels.linalg import line_products
-from retrograd.kernels.networks import channels as channels_kernels, normalization, softmax, standardizing
+from retrograd.kernels.networks import channels as channels_kernels, moments, normalization, softmax, standardizing
 
 SIZES = [(3, 5), (70, 100), (200, 100), (700, 100), (4, 70000), (70000, 4)]
 Array = np.ndarray[Any, Any]
@@ -127,7 +127,7 @@ def test_gradients_do_not_depend_on_which_axes_are_last(rows: Array, cotangents:
     close(found / rstd, other.T / rstd, 1e-6)
     found = standardizing.standardized_sum(cotangents, rows, mean, rstd, (0,), (1,), 1e-5)
     close(found[0], (cotangents * standard(rows, 1e-5)).sum(0), 1e-6)
-    close(standardizing.sum_over_rows(cotangents, 1), cotangents.sum(0))
+    close(moments.sum_over_rows(cotangents, 1), cotangents.sum(0))
 
 
 @pytest.mark.parametrize("wanted", [(True, True, True), (True, False, True), (False, True, False)])

@@ -126,6 +126,7 @@ class BelowLevels:
         for ref in [*refs(noted)][:None if op.name.startswith(STEP) else 1] if write else ():
             tape.former.keep(ref.number)
         found = call(*args)
+        tape.check_result(op, found)
         if tape.stopped:                                   # since the kernel has looked at a number
             return found
         if write:

@@ -24,7 +24,7 @@ from ...foundations.dtypes import Array
 from ...foundations.errors import Site, user_site
 from ...foundations.modes import local
 from ...graph.versions import new_lineage
-from ...kernels.kinds import replaced
+from ...kernels.kinds import OtherArray, replaced
 from ...kernels.layout import in_common_order, steps
 from ...ops.basic import copy
 from ...ops.framework import Op
@@ -181,6 +181,7 @@ class Tape:
             self.former.keep(ref.number)
         promised = self.deferred.begin(op, real, write) if self.deferred.active else None
         found = call(*real) if promised is None else promised
+        self.check_result(op, found)
         if self.stopped:                                   # since the kernel has looked at a number
             return self._unnoted(op, found, real, write)
         call, site = self._known_calls.setdefault(call, call), user_site(2)
@@ -199,9 +200,14 @@ class Tape:
             self.deferred.note(line, real, promised)
         return results if several else results[0]
 
+    def check_result(self, op: Op, found: Any) -> None:
+        """Give up if a result is no array of NumPy."""
+        if isinstance(found, OtherArray) or (type(found) is tuple and any([isinstance(x, OtherArray) for x in found])):
+            self.give_up(f"the result of {op.name} is a sparse tensor, which the compiler does not know")
+
     def _unnoted(self, op: Op, found: Any, args: Iterable[Any], write: bool) -> Any:
         """The result of a call that no line says, in the layout that PyTorch gives it."""
-        if write or op.layout != "elementwise" or type(found) is tuple or self._in_rule():
+        if write or op.layout != "elementwise" or isinstance(found, tuple | OtherArray) or self._in_rule():
             return found
         return in_common_order(np.asarray(found), [arg for arg in args if type(arg) is np.ndarray])
 

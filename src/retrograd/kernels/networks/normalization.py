@@ -16,7 +16,8 @@ from ..options import rounds_steps
 from ..rounding import in_steps
 from ..thresholds import NORM_ROWS
 from .channels import FAR, as_runs, length_of_runs, moments_of_runs, runs_sum, scaled_runs
-from .standardizing import moments, standardized_rows, sums
+from .moments import moments, sums
+from .standardizing import standardized_rows
 
 
 def layer_norm(x: Array, weight: Array | None, bias: Array | None, rank: int, eps: float) -> tuple[Any, Any, Any]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...foundations.dtypes import Shape
-from ...kernels.networks import normalization as kernels, standardizing
+from ...kernels.networks import moments, normalization as kernels, standardizing
 from ..framework import Op, composed, linear, operator
 from ..reductions import mean_dim, sum_dim
 
@@ -76,7 +76,7 @@ def _layer_gradients(g: Value, x: Value, weight: Value, mean: Value, rstd: Value
     return by_x, by_weight, sum_over_rows(g, rank) if wanted[2] else None
 
 
-sum_over_rows = linear("sum_over_rows", standardizing.sum_over_rows, x=lambda g, x_shape: np.broadcast_to(g, x_shape))
+sum_over_rows = linear("sum_over_rows", moments.sum_over_rows, x=lambda g, x_shape: np.broadcast_to(g, x_shape))
 layer_norm_backward = composed("layer_norm_backward", standardizing.layer_norm_backward, _layer_gradients, tensors=5)
 layer_norm = operator(
     "layer_norm", kernels.layer_norm, tensors=3, node="NativeLayerNormBackward0", outputs="out mean rstd",

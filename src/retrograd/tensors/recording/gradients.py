@@ -260,10 +260,10 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
                     meta.grad = faced(_copied(leaf._array, g, SHARED, _copy))
             elif held is not None:
                 meta.grad = _added(held, g)
-            elif local.thread.transform is not None:
-                meta.grad = faced(shown(plain(copy.run(g, _layout_of_gradient(leaf._array, g)))))
             elif isinstance(g, OtherArray):
                 meta.grad = plain(g.kept(own != SHARED))
+            elif local.thread.transform is not None:
+                meta.grad = faced(shown(plain(copy.run(g, _layout_of_gradient(leaf._array, g)))))
             elif own == ALONE and leaf._array.flags.c_contiguous:
                 meta.grad = plain(g)
             elif isinstance(leaf._array, OtherArray):
