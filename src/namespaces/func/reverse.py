@@ -25,6 +25,7 @@ from ..tensors.recording.calls import CALLS
 from ..tensors.recording.saving import Packer, in_force
 from ..tensors.state.base import as_leaf, edge_of, meta_of, requires, set_leaf
 from ..tensors.state.dispatch import handlers_see
+from ..tensors.state.inside import is_sparse, refuse_meta
 from ..tensors.tensor import Tensor
 from ..tensors.transforms.levels import transforming
 from ..utils._pytree import PyTree, TreeSpec, tree_flatten, tree_unflatten
@@ -50,8 +51,9 @@ def _tracked(x: Tensor) -> Tensor:
         raise noted(
             RuntimeError("only Tensors of floating point dtype can require gradients"),
             instead="convert the argument with .to(torch.get_default_dtype())")
+    refuse_meta(x)
     if requires(x):
-        aliased: Tensor = x.view_as(x) if handlers_see(x) else CALLS[alias](x)
+        aliased: Tensor = x.clone() if is_sparse(x) else x.view_as(x) if handlers_see(x) else CALLS[alias](x)
         return aliased
     alone: Tensor = detached(x)
     set_leaf(meta_of(alone), True)

@@ -16,7 +16,7 @@ from ...foundations.dtypes import F64, I64, NARROW, Array, legacy
 from ...foundations.errors import noted, warn_once
 from ...foundations.modes import local
 from ...foundations.scalars import converted
-from ...kernels.kinds import with_numbers
+from ...kernels.kinds import OtherArray, with_numbers
 from ..functions.shapes.rearranging import flip
 from ..recording.public import methods, public
 from ..state.base import TensorBase, constant, requires, set_leaf, sharing
@@ -63,19 +63,28 @@ def array(self: TensorBase, dtype: Any = None, copy: bool | None = None) -> Arra
 
 @public(name="__dlpack__")
 def dlpack(self: TensorBase, **options: Any) -> Any:
-    """The memory as a DLPack capsule, for another library. Raises BufferError if the tensor requires grad."""
+    """The memory as a DLPack capsule, for another library.
+
+    Raises BufferError if the tensor requires grad, is sparse, or is on the device meta.
+    """
     if requires(self):
         raise noted(
             BufferError("Can't export tensors that require gradient, use tensor.detach()"),
             "tensors#export-requires-grad")
-    return with_numbers(self._array).__dlpack__(**options)
+    array = with_numbers(self._array)
+    if isinstance(array, OtherArray):
+        raise BufferError("Can't export tensors with layout other than torch.strided")
+    if not isinstance(array, np.ndarray):
+        raise BufferError("Cannot pack tensors on meta")
+    return array.__dlpack__(**options)
 
 
 @public(name="__dlpack_device__")
 def dlpack_device(self: TensorBase) -> tuple[int, int]:
-    """The device of the memory, in DLPack's numbers."""
-    device: tuple[int, int] = with_numbers(self._array).__dlpack_device__()
-    return device
+    """The device of the memory, in DLPack's numbers. Raises ValueError for a tensor on the device meta."""
+    if not isinstance(with_numbers(self._array), np.ndarray | OtherArray):
+        raise ValueError("Unknown device type meta for Dlpack")
+    return 1, 0
 
 
 # To Python

@@ -16,6 +16,7 @@ from ...foundations.devices import DeviceLike, checked, device as Device
 from ...foundations.dtypes import Array, default_floating, dtype
 from ...foundations.errors import kind_of, noted
 from ...foundations.modes import local
+from ..arguments import options
 from ..arguments.combinations import combination
 from ..arguments.data import is_sequence, new_array
 from ..arguments.schemas import Schema
@@ -132,7 +133,8 @@ class tensortype:
         return construct(DISPATCH.tensor, args, self.dtype.dtype, **named)
 
     def __instancecheck__(self, value: object) -> bool:
-        return isinstance(value, TensorBase) and value._array.dtype == self.dtype.dtype
+        return (isinstance(value, TensorBase) and value._array.dtype == self.dtype.dtype
+                and value.layout is options.strided and not value.is_meta)
 
     def __or__(self, other: Any) -> Any:
         """A union for annotations, as of classes."""

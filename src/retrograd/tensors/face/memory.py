@@ -177,4 +177,6 @@ class _Capsule:
 def from_dlpack(ext_tensor: Any) -> TensorBase:
     """A tensor over the memory of another library's array, which must support DLPack, or of a DLPack capsule."""
     source = ext_tensor if hasattr(ext_tensor, "__dlpack__") else _Capsule(ext_tensor)
+    if isinstance(source, TensorBase):
+        source.__dlpack_device__()                         # which refuses the device meta
     return plain(checked_array(np.from_dlpack(source)))  # type: ignore[no-any-return]

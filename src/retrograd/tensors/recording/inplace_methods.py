@@ -27,7 +27,10 @@ def augmented(op: Op | Callable[[Any, Any], Any], method: str) -> Callable[..., 
     def call(input: TensorBase, other: Any) -> Any:
         if type(input) is not DISPATCH.plain or type(other) is not DISPATCH.plain:
             if type(input) not in DISPATCH.inert or type(other) not in DISPATCH.inert:
-                result = handled(getattr(DISPATCH.tensor, method), (input, other), {})
+                try:
+                    result = handled(getattr(DISPATCH.tensor, method), (input, other), {})
+                except TypeError:
+                    return NotImplemented
                 if result is not UNHANDLED:
                     return result
             if not isinstance(other, _OPERANDS):

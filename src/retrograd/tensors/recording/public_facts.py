@@ -141,7 +141,7 @@ class Public:
         try:
             result = handled(function, args, kwargs, for_modes=self.for_modes)
         except TypeError:
-            if self.operator:
+            if self.operator and len(args) > 1:
                 return NotImplemented
             raise
         if result is not UNHANDLED:

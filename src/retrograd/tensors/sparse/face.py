@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.errors import noted
+from ...foundations.errors import kind_of, noted
 from ...foundations.modes import local
 from ...foundations.names import PACKAGE, reached
 from ...kernels.sparse.arrays import Blocks, Coo, SparseLike, unsupported
@@ -26,7 +26,7 @@ from ..face.subclassing import leaf_of
 from ..recording.overriding import flat
 from ..state.base import TensorBase, plain, plain_class, requires, sharing
 from ..state.dispatch import DISPATCH, UNHANDLED
-from .functions import in_place
+from .functions import OPERANDS, OPERATORS, in_place
 from .names import AS_THEY_ARE, aten_name
 from .recording import TABLE, record, write
 
@@ -168,6 +168,9 @@ def dispatch(function: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
     except Exception:
         public = getattr(function, "public", None)
         wrong = None if public is None else public.refused(args, kwargs)
+        if wrong is None and function.__name__ in OPERATORS and not isinstance(args[1], OPERANDS):
+            wrong = TypeError(
+                f"{function.__name__}(): argument 'other' (position 1) must be Tensor, not {kind_of(args[1])}")
         if wrong is None:
             raise
     raise wrong

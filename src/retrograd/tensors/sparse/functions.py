@@ -101,7 +101,12 @@ def adjoint(input: TensorBase) -> Any:
 
 # Sums, products, quotients
 
-_OPERANDS: tuple[type[Any], ...] = (TensorBase, int, float, complex, np.ndarray, np.generic)
+OPERANDS: tuple[type[Any], ...] = (TensorBase, int, float, complex, np.ndarray, np.generic)
+# The functions that Python's operators of two operands stand for, but for those that check their arguments themselves.
+# If the second argument is no operand, Python asks this argument, or `==` is False.
+OPERATORS = frozenset([f"__{side}{name}__" for side in ("", "r", "i") for name in (
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift")] + [
+    "__eq__", "__ne__", "add_", "sub_", "mul_", "div_"])
 
 
 def _refuse_dense(name: str, a: Any, b: Any) -> None:
@@ -140,14 +145,14 @@ def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
 
 @sparse("mul", "multiply", "__mul__", "__rmul__")
 def multiply(input: TensorBase, other: Any) -> Any:
-    if not isinstance(other, _OPERANDS):
+    if not isinstance(other, OPERANDS):
         return NotImplemented
     return record(arithmetic.mul, input, other)
 
 
 @sparse("div", "divide", "true_divide", "__truediv__")
 def divide(input: Any, other: Any, *, rounding_mode: Any = None) -> Any:
-    if not isinstance(other, _OPERANDS):
+    if not isinstance(other, OPERANDS):
         return NotImplemented
     if not is_sparse(input):
         raise unsupported("div.Tensor", "SparseCPU")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...foundations.dtypes import Array
 from ...foundations.errors import noted
 from ...foundations.modes import local
@@ -37,8 +39,19 @@ def no_batch(name: str, said: str = _NO_RULE) -> RuntimeError:
     return noted(RuntimeError(said.format(name)), instead=_LOOP)
 
 
+def refuse_meta(tensor: Any) -> None:
+    """Raise NotImplementedError for a tensor that is to be transformed, if the tensor has no memory."""
+    if type(tensor._array) is not np.ndarray and tensor.is_meta:
+        raise noted(
+            NotImplementedError("transforms of functions take no tensors on the device meta"),
+            instead="call the transform with a tensor that has memory, such as torch.empty_like(x, device='cpu')")
+
+
 def dense_array(tensor: TensorBase) -> Array:
-    """The array of a tensor that is to be a batch. Raises RuntimeError for a sparse tensor."""
+    """The array of a tensor that is to be a batch. Raises RuntimeError for a sparse tensor, NotImplementedError for a
+    tensor on the device meta.
+    """
+    refuse_meta(tensor)
     if is_sparse(tensor):
         raise no_batch("select")                           # which takes a sample out of the batch
     return tensor._array

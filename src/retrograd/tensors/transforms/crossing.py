@@ -31,7 +31,7 @@ from ...ops.reductions import sum_dim
 from ...ops.shape import alias, expand, permute
 from ..recording.calls import CALLS
 from ..state.base import TensorBase, edge_of, plain, with_edge
-from ..state.inside import dense_array
+from ..state.inside import dense_array, refuse_meta
 from .batched import Batched, hidden, is_array, is_batched, parts, shown
 from .batching import BatchLevel
 from .forward import ForwardLevel, or_zeros
@@ -126,9 +126,9 @@ def _name_behind(edge: Any) -> str:
 
 # Tangents
 
-
 def make_dual(level: ForwardLevel, primal: Any, tangent: Any) -> Any:
     """A tensor with a tangent at the level. `tangent` is a tensor of the same shape and dtype."""
+    refuse_meta(primal)
     array, direction = inner(primal._array), inner(tangent._array)
     with in_effect(others(level)), inside():
         physical = parts(array)[0]
