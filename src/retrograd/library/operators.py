@@ -22,6 +22,7 @@ from ..foundations.modes import local
 from ..kernels.layout import owner_of
 from ..ops import _Core
 from ..ops.overloads import NAMESPACES, DefinedPacket, OpOverload, OpOverloadPacket, namespace
+from ..tensors.recording.overriding import asked
 from ..tensors.state.dispatch import UNHANDLED
 from ..tensors.tensor import Tensor
 from ..tensors.transforms.forward import ForwardLevel
@@ -128,6 +129,9 @@ class Operator(OpOverload):
         return True
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        answer = asked(self, args, kwargs)
+        if answer is not UNHANDLED:
+            return answer
         given, named = without_defaults(self._schema, *bound(self._schema, args, kwargs))
         if self.casts and is_autocast_enabled("cpu") and "cpu" in self.casts:
             with autocast("cpu", enabled=False):

@@ -63,6 +63,9 @@ class OpOverload:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return _Core.called(self, args, kwargs)
 
+    def __deepcopy__(self, memo: Any) -> OpOverload:
+        return self
+
     def __str__(self) -> str:
         return f"{self.overloadpacket}.{self._overloadname}"
 
@@ -87,6 +90,9 @@ class OpOverloadPacket:
         if _Core.apart(self.__name__):
             return self.default(*args, **kwargs)
         return self.compute(*args, **kwargs)
+
+    def __deepcopy__(self, memo: Any) -> OpOverloadPacket:
+        return self
 
     def compute(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function or the method of this name. Raises NotImplementedError if there is none."""
@@ -133,6 +139,8 @@ class DefinedPacket(OpOverloadPacket):
         return last(*args, **kwargs)
 
     def __getattr__(self, overload: str) -> OpOverload:
+        if overload.startswith("__"):                      # such as copy() asks of an object that is not complete yet
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute {overload!r}")
         found: OpOverload | None = vars(self).get("defined", {}).get(overload)
         if found is None:
             raise AttributeError(f"The underlying op of '{self}' has no overload name '{overload}'")
@@ -149,6 +157,9 @@ class _OpNamespace:
 
     def __getattr__(self, name: str) -> OpOverloadPacket:
         raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute {name!r}")
+
+    def __deepcopy__(self, memo: Any) -> _OpNamespace:
+        return self
 
     def __repr__(self) -> str:
         return f"<module '{self.__name__}' from 'torch.ops'>"

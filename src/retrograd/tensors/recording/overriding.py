@@ -247,6 +247,16 @@ def answered(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mappin
     return overridden(function, found, args, kwargs, DISPATCH.refused) if found else UNHANDLED
 
 
+def asked(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """The result that a mode or an argument gives to a call of an operator that a program has defined, which no sparse
+    tensor knows; UNHANDLED if none of them handles calls.
+    """
+    found = answers(args, kwargs)
+    if not found and not local.thread.modes:
+        return UNHANDLED
+    return overridden(function, found, args, kwargs, DISPATCH.refused)
+
+
 def cast_by_autocast(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """The result of a call within a composed function if autocast casts its operands; UNHANDLED otherwise."""
     casting = local.thread.casting
