@@ -99,7 +99,7 @@ def eigh(a: Array, uplo: Any) -> tuple[Any, Any]:
         if not bad.any():
             raise _unconverged("eigh", a, _ILL.format("eigen")) from None
         values, vectors = np.linalg.eigh(np.where(bad[..., None, None], 0, a), uplo)
-        return np.where(bad[..., None], math.nan, values), np.where(bad[..., None, None], math.nan, vectors)
+        return np.where(bad[..., None], math.nan, values), by_columns(np.where(bad[..., None, None], math.nan, vectors))
 
 
 def eigvalsh(a: Array, uplo: Any) -> Any:
