@@ -297,3 +297,11 @@ def test_what_is_refused(call: Callable[[], Any], error: type[Exception], messag
     with pytest.raises(error) as caught:
         call()
     assert str(caught.value).startswith(message)
+
+
+def test_an_error_in_a_rule_of_a_jacobian_says_which_rule() -> None:
+    weight = torch.ones(3, 2)
+    with pytest.raises(RuntimeError, match="scale_grad_by_freq not supported with sparse gradients") as error:
+        jacobian(lambda w: torch.nn.functional.embedding(torch.tensor([0, 2]), w, sparse=True,
+                                                         scale_grad_by_freq=True), weight)
+    assert any("of embedding for its argument 'weight'" in note for note in error.value.__notes__)

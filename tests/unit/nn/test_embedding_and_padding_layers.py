@@ -64,3 +64,21 @@ def test_pixels_there_and_back() -> None:
     x = torch.arange(72).reshape(1, 18, 2, 2)
     assert torch.nn.PixelUnshuffle(3)(torch.nn.PixelShuffle(3)(x)).equal(x)
     assert torch.nn.ChannelShuffle(6)(torch.nn.ChannelShuffle(3)(x)).equal(x)
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_a_padding_counted_from_the_end_is_left_out_of_bags(mode: str) -> None:
+    table, index = torch.arange(12.0).reshape(4, 3), torch.tensor([0, 3, 2, 3])
+    found, same, kept = [torch.nn.functional.embedding_bag(index[None], table, mode=mode, padding_idx=padding)[0]
+                         for padding in (-1, 3, None)]
+    rows = table[[0, 2]]
+    assert found.tolist() == same.tolist() == (rows.amax(0) if mode == "max" else getattr(rows, mode)(0)).tolist()
+    assert kept.tolist() != found.tolist()
+
+
+@pytest.mark.parametrize(("shape", "side", "axis"), [((1, 2, 5, 6), "height", -2), ((1, 2, 6, 5), "width", -1)])
+def test_pixels_that_do_not_divide(shape: tuple[int, ...], side: str, axis: int) -> None:
+    with pytest.raises(RuntimeError) as error:
+        torch.nn.functional.pixel_unshuffle(torch.ones(shape), 3)
+    assert str(error.value).startswith(f"pixel_unshuffle expects {side} to be divisible by downscale_factor, but "
+                                       f"input.size({axis})=5 is not divisible by 3")

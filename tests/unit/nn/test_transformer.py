@@ -94,3 +94,48 @@ def test_gradients_are_exact() -> None:
     x = torch.randn(1, 2, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(1)).requires_grad_()
     mask = nn.Transformer.generate_square_subsequent_mask(2, dtype=torch.float64)
     assert torch.autograd.gradcheck(lambda x, y: layer(x, y, mask), (x, x.detach().flip(1).requires_grad_()))
+
+
+# A masked key is as if it were not there: each padding is at the end of a sequence, which may be cut off instead.
+
+
+def test_a_padded_target_is_as_a_shorter_one() -> None:
+    made = model().eval()
+    hidden = torch.tensor([[False, False, True]] * 2)
+    whole = made(X, X.flip(1), tgt_key_padding_mask=hidden)[:, :2]
+    assert torch.allclose(whole, made(X, X.flip(1)[:, :2]), atol=1e-6)
+    assert not torch.allclose(whole, made(X, X.flip(1))[:, :2], atol=1e-4)
+
+
+def test_a_padded_memory_is_as_a_shorter_one() -> None:
+    made = model().eval()
+    hidden = torch.tensor([[False, False, True]] * 2)
+    whole = made.decoder(X, X.flip(1), memory_key_padding_mask=hidden)
+    assert torch.allclose(whole, made.decoder(X, X.flip(1)[:, :2]), atol=1e-6)
+    assert not torch.allclose(whole, made.decoder(X, X.flip(1)), atol=1e-4)
+
+
+def test_masks_of_positions_hide_as_masks_of_keys_do() -> None:
+    made = model().eval()
+    hidden = torch.tensor([[False, False, True]] * 3)
+    for name in ("tgt_mask", "memory_mask"):
+        keys = {"tgt_mask": "tgt_key_padding_mask", "memory_mask": "memory_key_padding_mask"}[name]
+        by_position = made.decoder(X, X.flip(1), **{name: hidden})
+        by_key = made.decoder(X, X.flip(1), **{keys: hidden[:2]})
+        assert torch.allclose(by_position[:, :2], by_key[:, :2], atol=1e-6)
+
+
+@pytest.mark.parametrize("heads", [1, 2])
+@pytest.mark.parametrize("each", [False, True])
+def test_two_masks_become_one(heads: int, each: bool) -> None:
+    layer = nn.MultiheadAttention(4, heads, batch_first=True)
+    keys = torch.tensor([[0.0, 0.0, -1.0], [0.0, -2.0, 0.0], [0.0, 0.0, 0.0]])
+    positions = torch.arange(9.0).reshape(3, 3)
+    if each:
+        positions = positions + 100 * torch.arange(3.0 * heads)[:, None, None]
+    merged, kind = layer.merge_masks(positions, keys, torch.zeros(3, 3, 4))
+    assert (kind, tuple(merged.shape)) == (2, (3, heads, 3, 3))
+    for sample in range(3):
+        for head in range(heads):
+            own = positions[sample * heads + head] if each else positions
+            assert torch.equal(merged[sample, head], own + keys[sample])

@@ -175,3 +175,19 @@ def test_a_module_is_called_with_other_parameters() -> None:
 def test_norms_of_another_dtype_are_refused() -> None:
     with pytest.raises(RuntimeError, match="expected scalar type BFloat16 but found Float"):
         torch._weight_norm(torch.ones(3, 4, dtype=torch.bfloat16), torch.ones(3, 1))
+
+
+def test_the_state_of_a_spectral_norm_has_its_version() -> None:
+    layer = nn.utils.spectral_norm(nn.Linear(3, 2))
+    state = layer.state_dict()
+    assert state._metadata[""]["spectral_norm"] == {"weight.version": 1}  # type: ignore[attr-defined]
+    nn.utils.remove_spectral_norm(layer)
+    assert "spectral_norm" not in layer.state_dict()._metadata[""]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_the_norm_of_gradients_whose_squares_are_too_large(dtype: str) -> None:
+    parameter = nn.Parameter(torch.zeros(4, dtype=getattr(torch, dtype)))
+    parameter.grad = torch.full((4,), 300.0, dtype=parameter.dtype)
+    assert nn.utils.clip_grad_norm_([parameter], 6.0).item() == 600
+    assert parameter.grad.tolist() == pytest.approx([3.0] * 4, rel=1e-3)

@@ -300,3 +300,14 @@ def test_zeros_beside_tensors_keep_their_signs() -> None:
         assert math.copysign(1, (x * zero).item()) == sign
     assert (torch.tensor([3]) * 0).dtype == torch.int64
     assert (x * 0).dtype == torch.float32
+
+
+def test_the_gradient_of_an_angle() -> None:
+    x = torch.tensor([-2.0, 0.0, 3.0], requires_grad=True)
+    x.angle().sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [0, 0, 0]                     # the angle of a real number is 0 or pi
+    z = torch.tensor([3 + 4j, 0j, -2j], dtype=torch.complex128, requires_grad=True)
+    z.angle().sum().backward()
+    assert z.grad is not None
+    assert z.grad.tolist() == pytest.approx([1j * (3 + 4j) / 25, 0, 1j * -2j / 4])

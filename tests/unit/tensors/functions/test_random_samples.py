@@ -144,3 +144,12 @@ def test_the_slope_of_a_component_agrees_with_differences_of_the_distribution(a:
     x = 1 / (1 + math.exp(-u[place]))
     ours = torch._dirichlet_grad(*(torch.tensor([v], dtype=torch.float64) for v in (x, a, a + b)))
     assert ours.item() == pytest.approx(slope * x, rel=1e-5)
+
+
+def test_binomial_samples_on_both_sides_of_the_limit_recorded_from_pytorch() -> None:
+    # From a mean of 10 on, samples are drawn by rejection, and below that by waiting for each success.
+    torch.manual_seed(0)
+    by_rejection, by_waiting = [torch.binomial(torch.full((count,), n), torch.full((count,), 0.5)).tolist()
+                                for count, n in ((12, 21.0), (6, 19.0))]
+    assert by_rejection == [8, 11, 10, 9, 10, 10, 12, 7, 8, 11, 12, 13]
+    assert by_waiting == [9, 10, 8, 10, 6, 9]

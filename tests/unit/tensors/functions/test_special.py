@@ -295,3 +295,12 @@ def test_absurd_degrees_of_polynomials_are_refused(name: str, degree: Any) -> No
 def test_absurd_degrees_are_computed_where_that_is_quick() -> None:
     found = torch.special.chebyshev_polynomial_t(torch.tensor([1.5, 1.0, -1.0]), 1 << 40)
     np.testing.assert_array_equal(found.numpy(), [math.nan, 1, 1])
+
+
+@pytest.mark.parametrize("degree", [1, 7, 60, 5000])
+def test_polynomials_of_any_degree(degree: int) -> None:
+    angle = torch.linspace(0.1, 3.0, 7, dtype=torch.float64)
+    found = torch.special.chebyshev_polynomial_t(angle.cos(), degree)
+    assert torch.allclose(found, (degree * angle).cos(), atol=1e-9 * degree)
+    second = torch.special.chebyshev_polynomial_u(angle.cos(), torch.full_like(angle, degree))
+    assert torch.allclose(second * angle.sin(), ((degree + 1) * angle).sin(), atol=1e-9 * degree)
