@@ -304,3 +304,5 @@ def test_polynomials_of_any_degree(degree: int) -> None:
     assert torch.allclose(found, (degree * angle).cos(), atol=1e-9 * degree)
     second = torch.special.chebyshev_polynomial_u(angle.cos(), torch.full_like(angle, degree))
     assert torch.allclose(second * angle.sin(), ((degree + 1) * angle).sin(), atol=1e-9 * degree)
+    third = torch.special.legendre_polynomial_p(torch.tensor([1.0, -1.0], dtype=torch.float64), degree)
+    assert torch.allclose(third, torch.tensor([1.0, (-1.0) ** degree], dtype=torch.float64))
