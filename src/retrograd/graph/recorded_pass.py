@@ -28,11 +28,7 @@ class RecordedPass(Pass):
         """The gradients of a node's inputs. If nothing is recorded, a rule that rounds once computes with float32 in
         place of narrow types, as in a plain pass.
         """
-        if not self._rounds_once(node):
-            return super().gradients(node, cotangent)
-        results = super().gradients(node, self._widened(cotangent))
-        return [result if result is None else self._narrowed(result, edge.dtype)
-                for edge, result in zip(node.edges, results, strict=True)]
+        return super().gradients(node, self._widened(cotangent) if self._rounds_once(node) else cotangent)
 
     def _values(self, node: Node, saved: Any) -> Any:
         values = super()._values(node, saved)
@@ -50,10 +46,6 @@ class RecordedPass(Pass):
             return F32 if is_narrow(value) else value
         dtype = _dtype_of(value)
         return cast(value, F32) if dtype is not None and is_narrow(dtype) else value
-
-    def _narrowed(self, result: Any, dtype: np.dtype[Any]) -> Any:
-        """What a rule made of widened values, in the type of an edge."""
-        return cast(result, dtype) if is_narrow(dtype) and _dtype_of(result) == F32 else result
 
     def _full_step(self, node: Node, cotangent: Any) -> None:
         saved, thread = node.saved, local.thread
