@@ -75,11 +75,23 @@ class Fixed:
         found = getattr(type(self), name, None)
         if type(found) is not MemberDescriptorType or _is_set(self, found):
             _refuse(self, name)
-        object.__setattr__(self, name, value)                # raises if there is no such attribute
+        object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
         _refuse(self, name)
         object.__delattr__(self, name)
+
+
+def _words() -> str:
+    """What this interpreter says of an object that has no place for an attribute."""
+    try:
+        object.__setattr__(object(), "nope", None)
+    except AttributeError as error:
+        return str(error)
+    raise AssertionError
+
+
+_WORDS = _words()
 
 
 def _is_set(of: Fixed, slot: MemberDescriptorType) -> bool:
@@ -92,6 +104,8 @@ def _is_set(of: Fixed, slot: MemberDescriptorType) -> bool:
 
 
 def _refuse(of: Fixed, name: str) -> None:
-    """Raises AttributeError if there is such an attribute that is no method."""
+    """Raises AttributeError if there is no such attribute, or one that is no method."""
+    if not hasattr(type(of), name):
+        raise AttributeError(_WORDS.replace("object", _known_by(type(of)), 1).replace("nope", name))
     if not name.startswith("__") and hasattr(getattr(type(of), name, None), "__set__"):
         raise AttributeError(f"attribute '{name}' of '{_known_by(type(of))}' objects is not writable")

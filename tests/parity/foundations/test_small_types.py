@@ -6,6 +6,7 @@ import copy
 import itertools
 import operator
 import pickle
+import sys
 import weakref
 from typing import Any
 
@@ -91,6 +92,8 @@ x.manual_seed(True)
 # What differs: Python words the errors about the number of arguments of Python functions otherwise; and a device that
 # is not there cannot be entered here, though PyTorch finds out only when it makes a tensor.
 DIFFERENT = {("Generator", "type(x)(x, x)"), ("Generator", "type(x)('cpu', '0')"), ("device with a number", "with_(x)")}
+if sys.version_info >= (3, 14):    # Python's error has the module of the class from there on, which is not PyTorch's
+    DIFFERENT |= {(name, "with_(x)") for name in OBJECTS}
 CALLS = """
 t.finfo(3, 4)
 t.finfo(type=t.float32, x=1)

@@ -266,12 +266,17 @@ def _reversed(name: str, op: Op, of_tensors: Callable[..., Any]) -> Callable[...
 
     @public(operator=name, method=True, name=name, doc=f"Python's operator `{name}`.")
     def operator(self: TensorBase, other: Any) -> Any:
-        _refuse_beyond(other)
-        if isinstance(other, NUMBER):
-            return call(self, other)
-        return of_tensors(other, self) if isinstance(other, TensorBase) else NotImplemented
+        return _after(other, self, call, of_tensors)
 
     return operator
+
+
+def _after(other: Any, tensor: TensorBase, call: Callable[..., Any], of_tensors: Callable[..., Any]) -> Any:
+    """The result for a tensor to the right of `other`, from `call` for a number, and NotImplemented for no operand."""
+    _refuse_beyond(other)
+    if isinstance(other, NUMBER):
+        return call(tensor, other)
+    return of_tensors(other, tensor) if isinstance(other, TensorBase) else NotImplemented
 
 
 def _divided(name: str, function: str, by: Op, by_number: Op) -> Callable[..., Any]:
@@ -289,7 +294,16 @@ def _divided(name: str, function: str, by: Op, by_number: Op) -> Callable[..., A
     return operator
 
 
-_reversed("__rpow__", ops.number_to_power, pow)
+_number_to_power = recorded(ops.number_to_power)
+
+
+@public(operator="__rpow__", method=True, doc="Python's operator `__rpow__`. There is no power with a modulus.")
+def __rpow__(self: TensorBase, other: Any, *modulus: Any) -> Any:
+    if modulus:                                              # which pow() hands on from Python 3.14 on
+        return NotImplemented
+    return _after(other, self, _number_to_power, pow)
+
+
 _reversed("__rfloordiv__", ops.number_floor_divide, floor_divide)
 _reversed("__rmod__", ops.number_remainder, remainder)
 _divided("__floordiv__", "__floordiv__", ops.floor_divide, ops.floor_divide_number)
