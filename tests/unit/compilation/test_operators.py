@@ -41,7 +41,7 @@ def test_an_operator_in_a_compiled_function(entry: Entry, backend: str, ways: tu
             need = way == "outside"
             shown, expected = seen(compiled, inputs, need), seen(step, inputs, need)
             found = difference(shown, expected, near, way in STRIDES)
-            if found and dtype == "float32":
+            if found and way == "second" and dtype == "float32":           # sums of large terms may cancel there
                 exact = seen(step, [widened(x) for x in inputs], need)
                 found = difference(shown, expected, near, way in STRIDES, exact)
             assert not found, f"{way}, {dtype}, call {place}"

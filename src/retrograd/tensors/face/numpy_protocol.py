@@ -43,6 +43,7 @@ from ..functions.shapes import (
     view_scatters,
 )
 from ..recording.calls import CALLS
+from ..recording.operands import OPERANDS
 from ..state.base import TensorBase, plain, requires
 from . import calling, conversion, copying, data, gradient_dtype, interop, layout, sharing, storage, swapping
 
@@ -61,7 +62,6 @@ REDUCTIONS: dict[Any, Any] = {np.add: np.sum, np.multiply: np.prod, np.maximum: 
 # The operators for which a NumPy scalar to the left of a tensor counts as a Python number.
 REFLECTED: dict[Any, str] = {np.add: "__radd__", np.subtract: "__rsub__", np.multiply: "__rmul__",
                              np.divide: "__rtruediv__", np.power: "__rpow__"}
-OPERANDS = (TensorBase, np.ndarray, np.generic, int, float, complex)
 
 
 class NumpyProtocol:

@@ -12,10 +12,8 @@ from ...ops.framework import Op
 from ..state.base import TensorBase, plain
 from ..state.dispatch import DISPATCH, UNHANDLED
 from .inplace import over
-from .overriding import handled
-
-# The types of values that may be operands beside a tensor.
-_OPERANDS = (TensorBase, bool, int, float, complex, np.generic, np.ndarray)
+from .operands import OPERANDS
+from .overriding import handled, handled_operator
 
 
 def augmented(op: Op | Callable[[Any, Any], Any], method: str) -> Callable[..., Any]:
@@ -27,13 +25,10 @@ def augmented(op: Op | Callable[[Any, Any], Any], method: str) -> Callable[..., 
     def call(input: TensorBase, other: Any) -> Any:
         if type(input) is not DISPATCH.plain or type(other) is not DISPATCH.plain:
             if type(input) not in DISPATCH.inert or type(other) not in DISPATCH.inert:
-                try:
-                    result = handled(getattr(DISPATCH.tensor, method), (input, other), {})
-                except TypeError:
-                    return NotImplemented
+                result = handled_operator(method, (input, other))
                 if result is not UNHANDLED:
                     return result
-            if not isinstance(other, _OPERANDS):
+            if not isinstance(other, OPERANDS):
                 return NotImplemented
             other = plain(other) if isinstance(other, np.ndarray) else other
         if not isinstance(op, Op):

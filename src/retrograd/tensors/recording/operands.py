@@ -46,6 +46,7 @@ from ..state.base import TensorBase, plain, with_edge
 _constants: dict[type, dict[np.dtype[Any], dict[Any, Any]]] = {bool: {}, int: {}, float: {}}
 _CONSTANTS_KEPT = 1024
 NUMBERS = frozenset((int, float))                       # the usual types, which take the short way
+OPERANDS: tuple[type[Any], ...] = (TensorBase, int, float, complex, np.ndarray, np.generic)     # all types of operands
 
 
 def scalar(value: Any, dtype: np.dtype[Any]) -> Any:

@@ -241,6 +241,16 @@ def handled(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping
     return overridden(function, found, args, kwargs, DISPATCH.refused)
 
 
+def handled_operator(method: str, args: tuple[Any, ...]) -> Any:
+    """As `handled`, for one of Python's operators that stands for a method: NotImplemented in place of a TypeError, so
+    that Python asks the other operand.
+    """
+    try:
+        return handled(getattr(DISPATCH.tensor, method), args, {})
+    except TypeError:
+        return NotImplemented
+
+
 def answered(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """The result that an argument gives to a call of `function`; UNHANDLED if none handles calls."""
     found = answers(args, kwargs)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..arguments.schemas import SignatureOfSchema
-from ..state.dispatch import DISPATCH
-from .overriding import handled
+from .overriding import handled, handled_operator
 
 if TYPE_CHECKING:
     from ..state.base import TensorBase
@@ -51,10 +50,7 @@ def overridden(call: Any, args: tuple[Any, ...]) -> Any:
         return unusual(call, args, None, False)
     if not call.method:
         return handled(call, args, {})
-    try:
-        return handled(getattr(DISPATCH.tensor, call.method), args, {})
-    except TypeError:
-        return NotImplemented
+    return handled_operator(call.method, args)
 
 
 def _lacks(args: tuple[Any, ...]) -> bool:

@@ -23,10 +23,11 @@ from ..face.copying import recognized
 from ..face.other_arrays import OtherArrayMethods, derived
 from ..face.printing import sparse_text
 from ..face.subclassing import leaf_of
+from ..recording.operands import OPERANDS
 from ..recording.overriding import flat
 from ..state.base import TensorBase, plain, plain_class, requires, sharing
 from ..state.dispatch import DISPATCH, UNHANDLED
-from .functions import OPERANDS, OPERATORS, in_place
+from .functions import OPERATORS, in_place
 from .names import AS_THEY_ARE, aten_name
 from .recording import TABLE, record, write
 

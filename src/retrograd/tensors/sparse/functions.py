@@ -17,6 +17,7 @@ from ...ops.networks import activations
 from ..arguments.dims import not_a_tensor
 from ..face.conversion import result_type
 from ..recording.inplace import over
+from ..recording.operands import OPERANDS
 from ..recording.public import METHODS
 from ..state.base import TensorBase
 from ..state.inside import is_sparse
@@ -101,7 +102,6 @@ def adjoint(input: TensorBase) -> Any:
 
 # Sums, products, quotients
 
-OPERANDS: tuple[type[Any], ...] = (TensorBase, int, float, complex, np.ndarray, np.generic)
 # The functions that Python's operators of two operands stand for, but for those that check their arguments themselves.
 # If the second argument is no operand, Python asks this argument, or `==` is False.
 OPERATORS = frozenset([f"__{side}{name}__" for side in ("", "r", "i") for name in (

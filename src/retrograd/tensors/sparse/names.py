@@ -9,10 +9,9 @@ from ..state.base import TensorBase
 # Functions that look only at facts about a tensor, or are written with other functions.
 AS_THEY_ARE = frozenset((
     "__len__", "__hash__", "__invert__", "__bool__", "__index__", "__int__", "__float__", "__complex__",
-    "__torch_function__", "__format__", "_is_view", "backward",
-    "cpu", "cuda", "dim", "element_size", "get_device", "grad_fn", "is_complex",
-    "is_conj", "is_distributed", "is_floating_point", "is_inference", "is_leaf", "is_neg", "is_same_size",
-    "is_shared", "is_signed", "is_tensor", "ndimension", "nelement", "numel", "register_hook",
+    "__torch_function__", "__format__", "_is_view", "backward", "cpu", "cuda", "dim", "element_size", "get_device",
+    "grad_fn", "is_complex", "is_conj", "is_distributed", "is_floating_point", "is_inference", "is_leaf", "is_neg",
+    "is_same_size", "is_shared", "is_signed", "is_tensor", "ndimension", "nelement", "numel", "register_hook",
     "register_post_accumulate_grad_hook", "requires_grad_", "result_type", "retain_grad", "size", "share_memory_",
     "type_as", "typename", "pin_memory", "is_pinned", "can_cast", "promote_types", "as_subclass", "float", "double",
     "half", "int", "long", "short", "char", "byte", "bool", "cfloat", "cdouble", "unflatten",
