@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from ..amp.autocast_mode import autocast, cast
@@ -73,11 +72,7 @@ class Operator(OpOverload):
         self.init_name = packet.__name__       # of the function that computes
         self.registered: list[Registration] = []   # of libraries, the latest last
         self._before: dict[str | None, Kernel | None] = {}    # what computed before them
-
-    @cached_property
-    def function(self) -> type[Function]:
-        """The `Function` that records a call."""
-        return recorder(self)
+        self.function: type[Function] = recorder(self)         # records a call
 
     def add(self, registration: Registration) -> None:
         """Take a kernel, which computes until a later one comes, or until it is taken back."""

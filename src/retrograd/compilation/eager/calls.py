@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...foundations.dtypes import F32, F64, Array, Shape
-from ...kernels.networks import normalization, softmax, standardizing
+from ...foundations.dtypes import F32, F64, I64, Array, Shape
+from ...kernels.networks import adding_rows, normalization, softmax, standardizing
 from ...kernels.rows import row_sums
 from .plans import Given, Size
 
@@ -83,6 +83,13 @@ def _row_sums(x: Array) -> Seen | None:
         return None
     rows, length = x.shape
     return Seen((_GIVEN["RN", x.dtype.char],), [x], (length, rows), [(rows,)])
+
+
+def _add_rows(table: Array, rows: Array, values: Array) -> Seen | None:
+    if not _lies(table.dtype, table, values) or rows.dtype is not I64 or not rows.flags.c_contiguous or (
+            np.may_share_memory(table, values)):
+        return None
+    return Seen((_GIVEN["RN", table.dtype.char],), [table, rows, values], values.shape, [])
 
 
 def _layer_norm(x: Array, weight: Array | None, bias: Array | None, rank: int, eps: float) -> Seen | None:
@@ -181,7 +188,7 @@ def _standardized_sum(g: Array, x: Array, mean: Array, rstd: Array, over: Any, a
 
 # How the calls of kernels are seen that do not compute element by element.
 SEEN: dict[Any, Callable[..., Seen | None]] = {
-    row_sums: _row_sums,
+    row_sums: _row_sums, adding_rows.add_rows: _add_rows,
     softmax.softmax: _along, softmax.log_softmax: _along, softmax.softmax_backward: _along,
     softmax.log_softmax_backward: _along, normalization.layer_norm: _layer_norm,
     normalization.batch_norm: _batch_norm, normalization.group_norm: _group_norm,

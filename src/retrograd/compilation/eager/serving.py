@@ -19,6 +19,7 @@ from ..native.objects import Linked
 from ..native.team import offer_help
 from ..program.interrupts import interrupts
 from . import store
+from .adding import AddingRows
 from .calls import SEEN, elementwise
 from .plans import unpacked
 from .ready import Ready, TooWide
@@ -34,7 +35,8 @@ class _Making:
     busy = threading.RLock()                               # held while something is made, or the process is forked
     waiting: ClassVar[deque[tuple[Any, Callable[..., Any], tuple[Any, ...]]]] = deque()
     thread: threading.Thread | None = None
-    known: ClassVar[dict[Any, Ready | None]] = {}          # by kernel and kind; None while, or if, there is none
+    # By kernel and kind; None while, or if, there is none.
+    known: ClassVar[dict[Any, Ready | AddingRows | None]] = {}
     reasons: ClassVar[dict[str, str]] = {}                 # why kinds of calls have no machine code
 
     @classmethod
@@ -75,7 +77,7 @@ def compute(kernel: Any, args: tuple[Any, ...]) -> Any:
     return found[0] if len(found) == 1 else tuple(found)
 
 
-def _begin(key: Any, kernel: Callable[..., Any], given: tuple[Any, ...]) -> Ready | None:
+def _begin(key: Any, kernel: Callable[..., Any], given: tuple[Any, ...]) -> Ready | AddingRows | None:
     """The machine code of a kind of calls that was not met before, if it is on disk. Otherwise it is made."""
     if not available() or len(_Making.known) >= _MOST or _is_making() or tape() is not None:
         return None                                         # a traced call may not do anything else
@@ -129,10 +131,11 @@ def _name(kernel: Any, given: tuple[Any, ...]) -> str:
     return f"{place} {code.co_firstlineno if code else ''} {given}"
 
 
-def _ready(plan: Any, code: bytes) -> Ready:
+def _ready(plan: Any, code: bytes) -> Ready | AddingRows:
     linked = Linked(code, ("run", "help"))
     offer_help(linked.addresses["help"], linked)
-    return Ready(unpacked(plan), linked.addresses["run"], linked)
+    run = linked.addresses["run"]
+    return AddingRows(run, linked) if plan is None else Ready(unpacked(plan), run, linked)
 
 
 def _make() -> None:
@@ -161,8 +164,8 @@ def _object_code(kernel: Callable[..., Any], given: tuple[Any, ...]) -> tuple[An
     if found is not None:
         return found
     plan, code = reached("compilation.eager.making").made(kernel, given)
-    store.keep(name, plan.packed(), code)
-    return plan.packed(), code
+    store.keep(name, plan, code)
+    return plan, code
 
 
 def wait() -> None:

@@ -16,7 +16,7 @@ from importlib.util import resolve_name
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ...foundations.names import contents
+from ...foundations.names import PACKAGE, contents
 from ..program import constants
 from ..program.constants import MISSING
 from ..program.origins import LIBRARY, OWN, USER, is_type, whose
@@ -38,6 +38,8 @@ LOOKING = frozenset(map(id, (
     inspect.getmembers, inspect.getattr_static, inspect.signature)))
 # A library's container with more entries than this is none that a guard compares: `sys.modules` is one.
 _MOST_ENTRIES = 200
+# The module of operators, and the module of operators that programs define, which few programs import.
+_OPS, _OVERLOADS = f"{PACKAGE}.ops", f"{PACKAGE}.ops.overloads"
 
 
 class Named:
@@ -93,7 +95,8 @@ class Named:
         for (root, *attributes), called in chains(function.__code__):
             thing = variable(function, root)
             for i, name in enumerate(attributes):
-                thing = self._attribute(thing, name, i + 2 - called < len(attributes))
+                thing = self._operator(item, thing, name) or self._attribute(
+                    thing, name, i + 2 - called < len(attributes))
             names = ".".join((root, *attributes))
             if hidden(thing) or (not called and isinstance(thing, BuiltinFunctionType) and unknown(thing)):
                 # The watch over a run would not see its calls: another function in C may make them.
@@ -102,6 +105,22 @@ class Named:
                 self.walk.makes(item, Step("fixed", names, names), thing)
             if id(thing) in LOOKING:
                 self.walk.names.add("__dict__")
+
+    def _operator(self, item: Item, thing: Any, name: str) -> Any:
+        """What `torch.ops` has under a name, or a namespace in it; None for anything else.
+
+        The guard asks for the kernels of an operator. The operator is the same as long as the program defines it.
+        """
+        defined = sys.modules.get(_OVERLOADS)
+        if defined is None:
+            return None
+        if thing is sys.modules.get(_OPS):
+            found = defined.NAMESPACES.get(name)
+        else:
+            found = vars(thing).get(name) if isinstance(thing, defined._OpNamespace) else None
+        if isinstance(found, defined.DefinedPacket):
+            self.walk.place(item, Step("fixed", f"torch.ops.{found}", f"torch.ops.{found}"), found, False)
+        return found
 
     def _attribute(self, thing: Any, name: str, read: bool) -> Any:
         """What stands under a name in a module; `MISSING` if the thing is no module. The guard will ask for it.

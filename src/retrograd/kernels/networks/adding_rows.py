@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...foundations.dtypes import Array
-from ..thresholds import ADDED_ROWS_BLOCK
+from ..native.served import served
+from ..thresholds import ADDED_ROWS_BLOCK, ADDED_ROWS_SERVED
 from .rounds import Rounds
 
 _PAIRED = {np.dtype(np.float32): np.complex64, np.dtype(np.float64): np.complex128}
@@ -14,13 +15,15 @@ _PAIRED = {np.dtype(np.float32): np.complex64, np.dtype(np.float64): np.complex1
 def add_rows(table: Array, rows: Array, values: Array) -> None:
     """Add row i of `values` to row `rows[i]` of `table`, in order.
 
-    If wide rows occur about equally often, they are added in rounds. Otherwise `np.add.at` adds single elements, a
-    block at a time, because it is fast only in one dimension. Two neighboring elements of a row are added as one
-    complex number, which gives the same sum.
+    On large arrays machine code adds, if there is any. Otherwise, if wide rows occur about equally often, they are
+    added in rounds. Else `np.add.at` adds single elements, a block at a time, because it is fast only in one dimension.
+    Two neighboring elements of a row are added as one complex number, which gives the same sum.
     """
     if not values.size:
         return
     values = np.ascontiguousarray(values, table.dtype)
+    if values.size >= ADDED_ROWS_SERVED and table.shape[1] > 3 and served(add_rows, table, rows, values) is not None:
+        return
     if table.shape[1] >= 32 and values.size >= ADDED_ROWS_BLOCK and 4 * len(table) <= len(rows):
         counts = np.bincount(rows, minlength=len(table))
         if int(counts.max()) <= values.size // 8000:         # a round costs some microseconds, even for few rows
