@@ -25,7 +25,6 @@ from .foundations.errors import AcceleratorError, OutOfMemoryError, is_warn_alwa
 from .kernels.native.heap import keep_freed_memory as _keep_freed_memory
 from .foundations.limits import finfo, iinfo
 from .foundations.names import hint_at_missing_names as _hint_at_missing_names, inside as _inside, late as _late
-from .tensors.arguments import generator as random
 from .tensors.arguments.generator import (
     Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state,
     thread_safe_generator)
@@ -215,7 +214,7 @@ _say_where([globals()[name] for name in __all__ if name in globals()], __name__)
 _MODULES = (
     "_C _VF __config__ __future__ _dynamo _functorch _jit_internal _ops _subclasses _tensor _tensor_str _utils "
     "_vmap_internals ao compiler distributed distributions export func functional fx hub jit library masked "
-    "monitor mtia multiprocessing onnx op package profiler quantization quasirandom signal sparse types viz")
+    "monitor mtia multiprocessing onnx op package profiler quantization quasirandom random signal sparse types viz")
 _OWN_MODULES = "assertions command compiling control_flow optimized symbols"
 # Functions of lists of tensors: `torch._foreach_add` makes new tensors, and `torch._foreach_add_` writes over them.
 _BOTH_WAYS = [

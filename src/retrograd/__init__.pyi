@@ -68,6 +68,7 @@ from retrograd import package as package
 from retrograd import profiler as profiler
 from retrograd import quantization as quantization
 from retrograd import quasirandom as quasirandom
+from retrograd import random as random
 from retrograd import return_types as return_types
 from retrograd import serialization as serialization
 from retrograd import signal as signal
@@ -117,7 +118,6 @@ from retrograd.streams import Stream as Stream
 from retrograd.symbols import SymBool as SymBool
 from retrograd.symbols import SymFloat as SymFloat
 from retrograd.symbols import SymInt as SymInt
-from retrograd.tensors.arguments import generator as random
 from retrograd.tensors.arguments.generator import Generator as Generator
 from retrograd.tensors.arguments.options import layout as layout
 from retrograd.tensors.arguments.options import memory_format as memory_format
@@ -1640,7 +1640,7 @@ def sym_sum(*args: Any) -> Any: ...
 def as_tensor(data: Any, dtype: _dtype | None = None, device: _device | str | _int | None = None) -> Tensor: ...
 def asarray(
     obj: Any, *, dtype: _dtype | None = None, device: _device | str | _int | None = None, copy: _bool | None = None,
-    requires_grad: _bool = False,
+    requires_grad: _bool | None = None,
 ) -> Tensor: ...
 def from_dlpack(ext_tensor: Any) -> Tensor: ...
 def from_file(
@@ -2167,8 +2167,8 @@ __all__ = ["e", "inf", "nan", "pi", "return_types", "version", "torch_version", 
     "half", "int1", "int2", "int3", "int4", "int5", "int6", "int7", "int8", "int16", "int32", "int64", "int", "long",
     "qint8", "qint32", "quint2x4", "quint4x2", "quint8", "set_default_dtype", "short", "uint1", "uint2", "uint3",
     "uint4", "uint5", "uint6", "uint7", "uint8", "uint16", "uint32", "uint64", "AcceleratorError", "OutOfMemoryError",
-    "is_warn_always_enabled", "set_warn_always", "finfo", "iinfo", "random", "Generator", "default_generator",
-    "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state", "thread_safe_generator", "channels_last",
+    "is_warn_always_enabled", "set_warn_always", "finfo", "iinfo", "Generator", "default_generator", "get_rng_state",
+    "initial_seed", "manual_seed", "seed", "set_rng_state", "thread_safe_generator", "channels_last",
     "channels_last_3d", "contiguous_format", "jagged", "layout", "legacy_contiguous_format", "memory_format",
     "per_channel_affine", "per_channel_affine_float_qparams", "per_channel_symmetric", "per_tensor_affine",
     "per_tensor_symmetric", "preserve_format", "qscheme", "sparse_bsc", "sparse_bsr", "sparse_coo", "sparse_csc",

@@ -22,7 +22,7 @@ from ..foundations.errors import noted
 from ..foundations.modes import kept_switches, local, replaced
 from ..foundations.names import missing
 from ..nn.modules.container import Sequential
-from ..tensors.arguments.generator import fork_rng, get_rng_state, set_rng_state
+from ..tensors.arguments.generator import get_rng_state, set_rng_state, stream_restored
 from ..tensors.state.base import as_leaf
 from ..tensors.tensor import Tensor
 from .recomputation import CheckpointError, Segment, watching
@@ -146,7 +146,7 @@ def _present_autocast() -> Callable[[], autocast]:
 @contextlib.contextmanager
 def _random_numbers_from(state: Tensor | None) -> Generator[None]:
     """Draw random numbers from this state of the default generator, and restore the generator afterwards."""
-    with fork_rng(enabled=state is not None):
+    with stream_restored(enabled=state is not None):
         if state is not None:
             set_rng_state(state)
         yield

@@ -23,7 +23,7 @@ from ..graph.hooks import USER_HOOKS
 from ..graph.node import AccumulateGrad, Node
 from ..kernels.sparse.arrays import SparseLike
 from ..nn.modules.module import register_module_forward_pre_hook
-from ..tensors.arguments.generator import fork_rng
+from ..tensors.arguments.generator import stream_restored
 from ..tensors.recording.gradients import run_backward
 from ..tensors.recording.inplace import CopySlices
 from .graphs import reachable
@@ -230,7 +230,7 @@ def _unchanged(nodes: Sequence[Any]) -> Iterator[dict[int, tuple[Any, Any]]]:
     raised = [*watch.raised] if watch is not None else []
     gradients: dict[int, tuple[Any, Any]] = {}
     try:
-        with fork_rng(), _buffers_kept():
+        with stream_restored(), _buffers_kept():
             yield gradients
     finally:
         thread.passing = passing

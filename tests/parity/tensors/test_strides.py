@@ -226,3 +226,26 @@ def test_strides_of_contractions(seed: int) -> None:
         out = library.einsum(equation, *operands)
         found.append([s for s, n in zip(out.stride(), out.shape) if n > 1])
     assert found[0] == found[1], (equation, sizes)
+
+
+def _order(module: Any, shape: list[int], strides: list[int] | None, dims: list[int], check: Any) -> Any:
+    """The order of a tensor's dims, or the error. A list of formats is given by their names."""
+    x = module.zeros(shape).permute(dims) if strides is None else module.zeros(200).as_strided(shape, strides)
+    if type(check) is list:
+        check = [getattr(module, name) if isinstance(name, str) else name for name in check]
+    try:
+        return x.dim_order() if check is None else x.dim_order(ambiguity_check=check)
+    except (RuntimeError, TypeError) as error:
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize("check", [None, False, True, ["contiguous_format"], ["channels_last"],
+                                   ["contiguous_format", "channels_last"], "other", [1], 1], ids=str)
+def test_orders_of_dims(check: Any) -> None:
+    draw = random.Random(0)
+    for _ in range(1500):
+        shape = [draw.choice([1, 1, 2, 3]) for _ in range(draw.randrange(5))]
+        dims = draw.sample(range(len(shape)), len(shape))
+        strides = [draw.choice([0, 1, 2, 3, 6, 12]) for _ in shape] if draw.random() < 0.5 else None
+        given = shape, strides, dims, check
+        assert _order(retrograd, *given) == _order(torch, *given), given

@@ -42,7 +42,7 @@ def _stack_to_coo(a: Compressed) -> Coo:
 
 def from_coo(x: Coo, by_rows: bool = True) -> Compressed:
     """The same matrix with compressed rows or columns."""
-    turned = coalesce(x if by_rows else Coo(x.indices[::-1], x.values, x.shape[::-1]))
+    turned = coalesce(x if by_rows else Coo(x.indices[::-1], x.values, (*x.shape[1::-1], *x.shape[2:])))
     count = np.bincount(turned.indices[0], minlength=turned.shape[0])
     compressed = np.concatenate([np.zeros(1, np.int64), np.cumsum(count, dtype=np.int64)])
     return Compressed(compressed, np.ascontiguousarray(turned.indices[1]), turned.values, x.shape, by_rows)

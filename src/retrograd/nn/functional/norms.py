@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ...foundations.dtypes import is_half, refuse
+from ...foundations.dtypes import I64, is_half, refuse
 from ...ops.images import resampling
 from ...tensors.arguments.options import check_tensor
 from ...tensors.functions.networks import normalization
@@ -120,12 +120,15 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
                          "dimensions)")
     if input.numel() == 0:
         return input
-    refuse(input._array.dtype, "avg_pool2d" if input.dim() == 3 else "avg_pool3d_out_frame",
-           "biuc" if input.dim() == 3 or not is_half(input._array.dtype) else "f")
+    whole = input._array.dtype == I64                       # which PyTorch's means divide as integers
+    if not whole:
+        refuse(input._array.dtype, "avg_pool2d" if input.dim() == 3 else "avg_pool3d_out_frame",
+               "biuc" if input.dim() == 3 or not is_half(input._array.dtype) else "f")
     channels = input.shape[1]
     before, after = size // 2, (size - 1) // 2
     squares = input * input
     ends = [squares.new_zeros((len(input), n, *input.shape[2:])) for n in (before, after)]
     padded = joining.cat([ends[0], squares, ends[1]], 1)
     sums = _windows(padded, ((1, channels + before + after, channels, "window", None, False, False),))
-    return input / sums.div(size).mul(alpha).add(k).pow(beta)
+    means = sums.div(size, rounding_mode="trunc") if whole else sums.div(size)
+    return input / means.mul(alpha).add(k).pow(beta)

@@ -151,7 +151,7 @@ def _level_by_level(data: Any, dtype: np.dtype[Any] | None) -> Array:
     flat: Any = data
     while flat and not isinstance(flat[0], _NUMBERS) and is_sequence(flat[0]):
         if all(isinstance(item, np.ndarray) for item in flat) and len({(i.shape, i.dtype) for i in flat}) == 1 and (
-                flat[0].size and flat[0].ndim and (dtype in (None, flat[0].dtype) or _is_wider(dtype, flat[0].dtype))):
+                flat[0].size and flat[0].ndim and _takes(dtype, flat[0].dtype)):
             return _of_arrays(flat, shape, dtype)
         if any([isinstance(item, np.ndarray) and not item.ndim for item in flat]):
             raise _Unusual
@@ -170,16 +170,19 @@ def _level_by_level(data: Any, dtype: np.dtype[Any] | None) -> Array:
     elif kinds <= _PLAIN:
         array = _of_numbers(flat, kinds, dtype)
     elif all([isinstance(item, TensorBase) for item in flat]) and len({x._array.dtype for x in flat}) == 1 and (
-            dtype in (None, flat[0]._array.dtype) and not any([x._array.shape for x in flat])):
+            (dtype is None or dtype == flat[0]._array.dtype) and not any([x._array.shape for x in flat])):
         array = _as_array([numbers_in(item) for item in flat], flat[0]._array.dtype)
     else:
         raise _Unusual
     return array if len(shape) == 1 else array.reshape(shape)
 
 
-def _is_wider(dtype: np.dtype[Any] | None, than: np.dtype[Any]) -> bool:
-    """Whether a type holds all kinds of numbers of another one."""
-    return dtype is not None and (dtype.kind == "c" or (letter(dtype) == "f" and than.kind in "biuf"))
+def _takes(dtype: np.dtype[Any] | None, other: np.dtype[Any]) -> bool:
+    """Whether a type holds all kinds of numbers of another one. None stands for the other type itself.
+
+    For NumPy, None is equal to float64, so `dtype in (None, ...)` is no such question.
+    """
+    return dtype is None or dtype == other or dtype.kind == "c" or (letter(dtype) == "f" and other.kind in "biuf")
 
 
 def _is_of_numpy(kind: type) -> bool:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ...foundations.devices import DeviceLike, checked, device as Device
 from ...foundations.errors import kind_of
-from ...foundations.names import missing
 from ...foundations.sealed import Sealed
 from ...kernels.random.twister import DEFAULT_SEED, Twister
 from ..state.base import TensorBase, plain
@@ -134,7 +133,7 @@ def set_rng_state(new_state: TensorBase) -> None:
 
 
 @contextmanager
-def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
+def stream_restored(enabled: bool = True) -> Iterator[None]:
     """A context manager that restores the position in the default stream at its end."""
     state = default_generator.twister.get_state()
     try:
@@ -142,12 +141,6 @@ def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
     finally:
         if enabled:
             default_generator.twister.set_state(state)
-
-
-_NAMES = ("fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state")
-
-if not TYPE_CHECKING:
-    __getattr__, __dir__ = missing(__name__, _NAMES, shown="torch.random")
 
 
 def thread_safe_generator() -> Generator | None:

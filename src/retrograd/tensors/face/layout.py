@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
-from ...kernels.layout import address, empty_strided, offset_of, row_by_row, steps
+from ...kernels.layout import (
+    address,
+    by_falling_strides,
+    empty_strided,
+    in_rows,
+    offset_of,
+    row_by_row,
+    steps,
+)
 from ..arguments.dims import axis_of
-from ..arguments.options import lies_in
+from ..arguments.options import channels_last, lies_in, memory_format
 from ..arguments.size import size_of
 from ..functions.shapes.joining import unbind
 from ..recording.public import methods, public
@@ -84,11 +93,32 @@ def is_contiguous(self: TensorBase, *, memory_format: Any = None) -> bool:
     return lies_in(memory_format, array)
 
 
+_AMBIGUOUS = "The tensor does not have unique dim order"
+
+
 @public(method=True)
-def dim_order(self: Any) -> tuple[int, ...]:
-    """The dimensions from the slowest in memory to the fastest."""
-    by = stride(self)
-    return tuple(sorted(range(len(by)), key=lambda d: -by[d]))
+def dim_order(self: TensorBase, ambiguity_check: bool | list[memory_format] = False) -> tuple[int, ...]:
+    """The dimensions from the slowest in memory to the fastest.
+
+    Raises RuntimeError with `ambiguity_check=True` if other orders name the same places, and with a list of memory
+    formats if the tensor does not lie in exactly one of them, either.
+    """
+    formats = ambiguity_check if isinstance(ambiguity_check, list) else []
+    if any([not isinstance(each, memory_format) for each in formats]) or (
+            not isinstance(ambiguity_check, (bool, list))):
+        raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
+    array: Any = self._array
+    shape, by = tuple(array.shape), tuple(stride(self))
+    if ambiguity_check is not False and (1 in shape or any([one == other for one, other in pairwise(by)])) and (
+            sum([lies_in(each, array) for each in formats]) != 1):
+        raise RuntimeError(f"{_AMBIGUOUS}, or cannot map to exact one of the given memory formats.")
+    rows, last = in_rows(array), lies_in(channels_last, array)
+    if rows != last:
+        return tuple(range(len(shape))) if rows else (0, 2, 3, 1)
+    order = by_falling_strides(shape, [by])
+    if ambiguity_check and any([not by[slow] > by[fast] > 0 for slow, fast in pairwise(order)]):
+        raise RuntimeError(f"{_AMBIGUOUS}.")
+    return tuple(order)
 
 
 @public(method=True)

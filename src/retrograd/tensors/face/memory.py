@@ -10,15 +10,18 @@ from ...foundations.devices import DeviceLike, checked
 from ...foundations.dtypes import Array, dtype as torch_dtype
 from ...foundations.errors import kind_of, no_kernel, noted, warn_once
 from ...graph.versions import apart
+from ...kernels.layout import address
 from ...kernels.mapping import mapped
 from ...ops.basic import clone
 from ..arguments.data import checked_array, new_array
 from ..arguments.options import asked, element_type, made, require_grad, strided
 from ..functions.creation.creation import tensor
 from ..recording.calls import recorded
+from ..recording.overriding import DisableTorchFunctionSubclass
 from ..recording.public import public
-from ..state.base import TensorBase, plain, requires
+from ..state.base import TensorBase, meta_of, plain, requires, set_leaf
 from .conversion import to
+from .interop import detach
 
 _clone = recorded(clone)
 
@@ -64,12 +67,13 @@ def as_tensor(data: Any, dtype: torch_dtype | None = None, device: DeviceLike | 
 
 @public(for_modes=True)
 def asarray(obj: Any, *, dtype: torch_dtype | None = None, device: DeviceLike | None = None, copy: bool | None = None,
-            requires_grad: bool = False) -> TensorBase:
+            requires_grad: bool | None = None) -> TensorBase:
     """`obj` as a tensor, over the same memory if `obj` is a tensor, an array, a buffer, or an array of another library.
 
-    With `copy=True` it always copies. With `copy=False` it raises ValueError if a copy is needed.
+    With `copy=True` it always copies. With `copy=False` it raises ValueError if a copy is needed. A tensor keeps its
+    history, unless `requires_grad=False` is given: then a leaf itself requires no gradient any more.
     """
-    shared = _shared(obj, dtype, bool(copy))
+    shared = _shared(obj, dtype, bool(copy), requires_grad)
     if shared is None:
         if copy is False and isinstance(obj, np.generic):
             raise RuntimeError("can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. ")
@@ -78,18 +82,33 @@ def asarray(obj: Any, *, dtype: torch_dtype | None = None, device: DeviceLike | 
                 ValueError("can't alias arbitrary sequence into a tensor."), because=f"it is a {type(obj).__name__}")
         target = None if dtype is None else element_type("asarray", dtype)
         data = np.asarray(obj) if isinstance(obj, np.generic) else obj
-        return made(new_array(data, target), device, requires_grad)
-    result = to(shared, device=device, dtype=dtype)
-    if copy is False and result is not shared:
-        raise ValueError(f"can't alias tensor with dtype '{shared.dtype.legacy}' into dtype '{result.dtype.legacy}'.")
+        if copy and isinstance(obj, np.generic) and target is not None:
+            _check_alias(checked_array(data).dtype, target)                   # as PyTorch does for no reason
+        return made(new_array(data, target), device, bool(requires_grad))
+    with DisableTorchFunctionSubclass():                    # a conversion makes no subclass
+        result = to(shared, device=device, dtype=dtype)
+    if copy is False:
+        _check_alias(shared._array.dtype, result._array.dtype)
     if copy and result is shared:
         result = _clone(shared, "K")
-    if asked(requires_grad) and not requires(result):
-        require_grad(result)
+    if requires(shared) if requires_grad is None else asked(requires_grad):
+        if not requires(result):
+            require_grad(result)
+        return result
+    if result._edge is not None and result._edge.node is not None:
+        return detach(result)
+    if requires_grad is False and requires(result):
+        set_leaf(meta_of(result), False)
     return result
 
 
-def _shared(obj: Any, dtype: torch_dtype | None, copied: bool) -> TensorBase | None:
+def _check_alias(dtype: np.dtype[Any], target: np.dtype[Any]) -> None:
+    if dtype != target:
+        raise ValueError(f"can't alias tensor with dtype '{torch_dtype.of[dtype].legacy}' into dtype "
+                         f"'{torch_dtype.of[target].legacy}'.")
+
+
+def _shared(obj: Any, dtype: torch_dtype | None, copied: bool, requires_grad: bool | None) -> TensorBase | None:
     """A tensor over the memory of `obj`; None if `obj` has no memory to share."""
     if isinstance(obj, TensorBase):
         return obj
@@ -101,7 +120,7 @@ def _shared(obj: Any, dtype: torch_dtype | None, copied: bool) -> TensorBase | N
         return from_dlpack(obj)
     if type(obj) in (list, tuple) or not _is_buffer(obj):
         return None
-    return frombuffer(obj, dtype=dtype)
+    return frombuffer(obj, dtype=dtype, requires_grad=bool(requires_grad))
 
 
 def _is_buffer(obj: Any) -> bool:
@@ -156,27 +175,42 @@ def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *
     return made(mapped(filename, bool(shared), (size or 0) * target.itemsize).view(target), None, requires_grad)
 
 
-class _Capsule:
-    """An object with the methods of DLPack for a capsule that already exists."""
+class _Source:
+    """An object with the methods of DLPack, for another object that has them, or for a capsule that already exists.
 
-    def __init__(self, capsule: Any) -> None:
-        if type(capsule).__name__ != "PyCapsule":
+    `has_flags` says whether the capsule that was taken can say that nobody may write to its memory.
+    """
+
+    def __init__(self, given: Any) -> None:
+        self.given, self.has_flags, self.is_capsule = given, True, not hasattr(given, "__dlpack__")
+        if self.is_capsule and (type(given).__name__ != "PyCapsule" or '"used_' in repr(given)):
             raise noted(
                 RuntimeError("from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed "
                              "only once, so you might have already constructed a tensor from it once."),
-                given=type(capsule).__name__)
-        self.capsule = capsule
+                given=type(given).__name__)
 
     def __dlpack__(self, **options: Any) -> Any:
-        return self.capsule
+        capsule = self.given if self.is_capsule else self.given.__dlpack__(**options)
+        self.has_flags = '"dltensor"' not in repr(capsule)  # the name of capsules before DLPack 1.0
+        return capsule
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return 1, 0                                          # the CPU
+        return (1, 0) if self.is_capsule else self.given.__dlpack_device__()                 # the CPU
+
+
+class _Writable:
+    """The memory of an array that NumPy takes for constant, as memory to write to."""
+
+    def __init__(self, array: Array) -> None:
+        self.array, self.__array_interface__ = array, array.__array_interface__ | {"data": (address(array), False)}
 
 
 def from_dlpack(ext_tensor: Any) -> TensorBase:
     """A tensor over the memory of another library's array, which must support DLPack, or of a DLPack capsule."""
-    source = ext_tensor if hasattr(ext_tensor, "__dlpack__") else _Capsule(ext_tensor)
-    if isinstance(source, TensorBase):
+    source = _Source(ext_tensor)
+    if isinstance(ext_tensor, TensorBase):
         source.__dlpack_device__()                         # which refuses the device meta
-    return plain(checked_array(np.from_dlpack(source)))  # type: ignore[no-any-return]
+    array = np.from_dlpack(source)
+    if not source.has_flags:
+        array = np.asarray(_Writable(array))
+    return plain(checked_array(array))  # type: ignore[no-any-return]

@@ -11,7 +11,7 @@ from ...foundations.dtypes import Shape
 from ...foundations.modes import local
 from ...kernels.meta import MetaArray, without_memory, without_memory_like
 from ...ops.basic import cast
-from ..arguments.generator import fork_rng
+from ..arguments.generator import stream_restored
 from ..arguments.options import asked, element_type, filled_type, order_of_shape, require_grad, shape_of
 from ..face.storage import UntypedStorage
 from ..recording.calls import recorded
@@ -51,7 +51,7 @@ def create(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
         x = args[0]
         beside = faced(plain(without_memory_like(x._array)))  # type: ignore[arg-type]
         return function(beside, *args[1:], **options)
-    with fork_rng():
+    with stream_restored():
         made = function(*args, **options)
     return moved(made) if isinstance(made, TensorBase) else made
 

@@ -35,7 +35,7 @@ from ...ops.images.convolution import convolution
 from ...ops.linalg.matrix import addmm, baddbmm, bmm, mm
 from ...ops.shape import as_strided
 from ...ops.tables import Table, table
-from ..arguments.generator import fork_rng
+from ..arguments.generator import stream_restored
 from ..recording.inplace import write_over
 
 _RANDOM = (drawn, drawn_beside)
@@ -75,7 +75,7 @@ def infer(op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) 
         found = _elementwise(op, args)
         if found is not None:
             return found
-    with fork_rng():
+    with stream_restored():
         return _computed(call, args)
 
 
