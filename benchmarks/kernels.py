@@ -39,66 +39,67 @@ def _layer_norm(torch: Any) -> tuple[list[Any], Callable[[], Any], Any]:
             torch.randn(64, 128, 128))
 
 
-@workload("softmax", "softmax of 64x128x128 over the last axis", target=1.5, rounds=31)
+@workload("softmax", "softmax of 64x128x128 over the last axis", target=0.9, alone=1.2, rounds=31)
 def softmax(torch: Any) -> Run:
     leaves, forward, _ = _softmax(torch)
     return _forward(leaves[0], forward)
 
 
-@workload("softmax-back", "the same, forward and backward", target=1.5, rounds=31)
+@workload("softmax-back", "the same, forward and backward", target=0.9, alone=1.5, rounds=31)
 def softmax_back(torch: Any) -> Run:
     return _there_and_back(*_softmax(torch))
 
 
-@workload("layer-norm", "layer_norm of 64x128x128 over the last axis, with weight and bias", target=1.5, rounds=31)
+@workload("layer-norm", "layer_norm of 64x128x128 over the last axis, with weight and bias", target=0.9, alone=1.5,
+          rounds=31)
 def layer_norm(torch: Any) -> Run:
     leaves, forward, _ = _layer_norm(torch)
     return _forward(leaves[0], forward)
 
 
-@workload("layer-norm-back", "the same, forward and backward", target=1.5, rounds=31)
+@workload("layer-norm-back", "the same, forward and backward", target=0.9, alone=2, rounds=31)
 def layer_norm_back(torch: Any) -> Run:
     return _there_and_back(*_layer_norm(torch))
 
 
-@workload("cross-entropy", "cross-entropy of 4096x1000, forward and backward", target=1.2, rounds=9)
+@workload("cross-entropy", "cross-entropy of 4096x1000, forward and backward", target=0.6, alone=1.2, rounds=9)
 def cross_entropy(torch: Any) -> Run:
     x, target = torch.randn(4096, 1000, requires_grad=True), torch.randint(1000, (4096,))
     return _there_and_back([x], lambda: torch.nn.functional.cross_entropy(x, target), torch.ones(()))
 
 
-@workload("gelu", "gelu of a million numbers, forward and backward", target=2.0, rounds=15)
+@workload("gelu", "gelu of a million numbers, forward and backward", target=0.7, alone=2, rounds=15)
 def gelu(torch: Any) -> Run:
     x = torch.randn(1_000_000, requires_grad=True)
     return _there_and_back([x], lambda: torch.nn.functional.gelu(x))
 
 
-@workload("silu", "silu of a million numbers, forward and backward", target=2.0, rounds=15)
+@workload("silu", "silu of a million numbers, forward and backward", target=0.5, alone=2, rounds=15)
 def silu(torch: Any) -> Run:
     x = torch.randn(1_000_000, requires_grad=True)
     return _there_and_back([x], lambda: torch.nn.functional.silu(x))
 
 
-@workload("batch-norm", "relu of batch norm of 32x64x28x28, forward and backward", target=1.5, rounds=9)
+@workload("batch-norm", "relu of batch norm of 32x64x28x28, forward and backward", target=0.9, alone=1.5, rounds=9)
 def batch_norm(torch: Any) -> Run:
     x, norm = torch.randn(32, 64, 28, 28, requires_grad=True), torch.nn.BatchNorm2d(64)
     return _there_and_back([x, norm.weight, norm.bias], lambda: torch.relu(norm(x)), torch.randn(32, 64, 28, 28))
 
 
-@workload("max-pool", "max pooling by 2x2 of 32x64x28x28, forward and backward", target=1.5, rounds=9)
+@workload("max-pool", "max pooling by 2x2 of 32x64x28x28, forward and backward", target=0.9, alone=1.5, rounds=9)
 def max_pool(torch: Any) -> Run:
     x = torch.randn(32, 64, 28, 28, requires_grad=True)
     return _there_and_back([x], lambda: torch.nn.functional.max_pool2d(x, 2))
 
 
-@workload("embedding-bag", "the sums of 4096 bags of 25 rows of a table of 1000x64, forward and backward", target=1.5,
-          rounds=9)
+@workload("embedding-bag", "the sums of 4096 bags of 25 rows of a table of 1000x64, forward and backward",
+          target=0.9, alone=1.5, rounds=9)
 def embedding_bag(torch: Any) -> Run:
     table, index = torch.randn(1000, 64, requires_grad=True), torch.randint(1000, (4096, 25))
     return _there_and_back([table], lambda: torch.nn.functional.embedding_bag(index, table, mode="sum"))
 
 
-@workload("index-add", "index_add of 100,000 rows of 16 numbers, forward and backward", target=1.5, rounds=9)
+@workload("index-add", "index_add of 100,000 rows of 16 numbers, forward and backward", target=0.9, alone=1.5, rounds=9)
 def index_add(torch: Any) -> Run:
     x, index = torch.randn(INDICES, 16, requires_grad=True), torch.randint(1000, (INDICES,))
     zeros = torch.zeros(1000, 16)
@@ -124,14 +125,14 @@ def bmm(torch: Any) -> Run:
     return _there_and_back([a, b], lambda: a @ b)
 
 
-@workload("conv2d", "32 filters 3x3 on 32x16x28x28, padded, forward and backward", target=2.5, rounds=15)
+@workload("conv2d", "32 filters 3x3 on 32x16x28x28, padded, forward and backward", target=1.1, alone=1.8, rounds=15)
 def conv2d(torch: Any) -> Run:
     x, weight, bias = (torch.randn(*shape, requires_grad=True) for shape in ((32, 16, 28, 28), (32, 16, 3, 3), (32,)))
     return _there_and_back([x, weight, bias], lambda: torch.nn.functional.conv2d(x, weight, bias, padding=1),
                            torch.randn(32, 32, 28, 28))
 
 
-@workload("sum-last", "the sums of the rows of 1000x1000", target=2.0, rounds=15)
+@workload("sum-last", "the sums of the rows of 1000x1000", target=1, alone=1.5, rounds=15)
 def sum_last(torch: Any) -> Run:
     x = torch.randn(1000, 1000)
     return lambda: x.sum(-1)[-1]
@@ -143,7 +144,7 @@ def max_last(torch: Any) -> Run:
     return lambda: x.max(-1)[0][-1]
 
 
-@workload("gather", "gather of 100,000 elements, forward and backward", target=1.5, rounds=15)
+@workload("gather", "gather of 100,000 elements, forward and backward", target=1, alone=1.3, rounds=15)
 def gather(torch: Any) -> Run:
     x, index = torch.randn(1000, 200, requires_grad=True), torch.randint(1000, (500, 200))
     return _there_and_back([x], lambda: torch.gather(x, 0, index))
@@ -156,7 +157,7 @@ def scatter_add(torch: Any) -> Run:
     return _there_and_back([x], lambda: zeros.scatter_add(0, index, x))
 
 
-@workload("embedding", "100,000 rows of a table of 1000x64, forward and backward", target=1.5, rounds=9)
+@workload("embedding", "100,000 rows of a table of 1000x64, forward and backward", target=0.9, alone=1.5, rounds=9)
 def embedding(torch: Any) -> Run:
     table, index = torch.randn(1000, 64, requires_grad=True), torch.randint(1000, (INDICES,))
     return _there_and_back([table], lambda: torch.nn.functional.embedding(index, table))

@@ -16,7 +16,7 @@ from typing import Any
 from benchmarks.compiled import FIRST_TARGETS, size
 from benchmarks.contestants import COMPILED, CONTESTANTS, EAGER, OURS, RIVALS
 from benchmarks.first_picture import COMMANDS
-from benchmarks.report import duration
+from benchmarks.report import ALONE, duration
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", ROOT / "docs" / "performance.md", ROOT / "docs" / "explorer.md")
@@ -66,9 +66,16 @@ def machine(figures: Figures) -> str:
 def eager(figures: Figures) -> str:
     """All workloads of `python -m benchmarks`."""
     return machine(figures) + "\n" + rows(
-        ["workload", "PyTorch", "retrograd", "retrograd / PyTorch"],
+        ["workload", "PyTorch", "retrograd", "retrograd / PyTorch", "NumPy alone", "NumPy alone / PyTorch"],
         [[each["summary"], _of(each["seconds"], EAGER, duration), _of(each["seconds"], OURS, duration),
-          ratio(each["ratio"], each["target"])] for each in figures["results"]])
+          ratio(each["ratio"], each["target"]), *_alone(each)] for each in figures["results"]])
+
+
+def _alone(row: Figures) -> tuple[str, str]:
+    """The time and the ratio without machine code, for workloads that machine code changes."""
+    if row["ratio_alone"] is None:
+        return "", ""
+    return duration(row["seconds"][ALONE]), ratio(row["ratio_alone"], row["target_alone"])
 
 
 def short(figures: Figures) -> str:

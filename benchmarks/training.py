@@ -34,7 +34,8 @@ def digits_adam(torch: Any) -> Run:
     return lambda: [step() for step in steps][-1]
 
 
-@workload("cnn", "a training step of a small convolutional network on 32 digits, with SGD", target=1.5, rounds=15)
+@workload("cnn", "a training step of a small convolutional network on 32 digits, with SGD", target=0.8, alone=1.1,
+          rounds=15)
 def cnn(torch: Any) -> Run:
     nn = torch.nn
     images, digits = (rows[:BATCH] for rows in _digits(torch))
@@ -44,8 +45,8 @@ def cnn(torch: Any) -> Run:
                          lambda: nn.functional.cross_entropy(network(images), digits))
 
 
-@workload("attention", "a training step of a block with 4 heads of attention on 8x64x64, with SGD", target=1.2,
-          rounds=15)
+@workload("attention", "a training step of a block with 4 heads of attention on 8x64x64, with SGD",
+          target=0.5, alone=0.8, rounds=15)
 def attention(torch: Any) -> Run:
     nn = torch.nn
     block = nn.TransformerEncoderLayer(64, 4, 128, dropout=0.0, batch_first=True)
@@ -80,16 +81,16 @@ def _pointwise(torch: Any, size: int) -> Run:
     return run
 
 
-@workload("pointwise-1e5", "sin(a) * a + exp(a) of 100,000 numbers, forward and backward", target=0.6)
+@workload("pointwise-1e5", "sin(a) * a + exp(a) of 100,000 numbers, forward and backward", target=0.3, alone=0.6)
 def pointwise_1e5(torch: Any) -> Run:
     return _pointwise(torch, 100_000)
 
 
-@workload("pointwise-1e6", "the same of a million numbers", target=0.6, rounds=15)
+@workload("pointwise-1e6", "the same of a million numbers", target=0.3, alone=0.6, rounds=15)
 def pointwise_1e6(torch: Any) -> Run:
     return _pointwise(torch, 1_000_000)
 
 
-@workload("pointwise-1e7", "the same of ten million numbers", target=0.6, rounds=5)
+@workload("pointwise-1e7", "the same of ten million numbers", target=0.3, alone=0.6, rounds=5)
 def pointwise_1e7(torch: Any) -> Run:
     return _pointwise(torch, 10_000_000)

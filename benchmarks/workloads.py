@@ -18,6 +18,7 @@ class Workload:
     name: str
     summary: str
     target: float  # the largest allowed ratio of retrograd's time to PyTorch's time
+    alone: float | None  # the same with NumPy alone, for workloads that machine code changes
     prepare: Prepare
     rounds: int
 
@@ -25,11 +26,12 @@ class Workload:
 WORKLOADS: list[Workload] = []
 
 
-def workload(name: str, summary: str, *, target: float, rounds: int = 31) -> Callable[[Prepare], Prepare]:
+def workload(name: str, summary: str, *, target: float, alone: float | None = None,
+             rounds: int = 31) -> Callable[[Prepare], Prepare]:
     """Add a workload to the list. `rounds` is the number of times that each package is timed."""
 
     def add(prepare: Prepare) -> Prepare:
-        WORKLOADS.append(Workload(name, summary, target, prepare, rounds))
+        WORKLOADS.append(Workload(name, summary, target, alone, prepare, rounds))
         return prepare
 
     return add

@@ -22,6 +22,9 @@ FORMULA_BLOCK, FORMULA_FAR_BYTES = 1 << 17, 1 << 24
 # Nanoseconds for each byte of a sum or product. They take a third of this, but from a million floats on two threads
 # gain: a product 141 to 95 us.
 MOVED_COST = 0.125
+# Sums and products from here on, by machine code on two threads, against one call of NumPy: 357 to 546 us for a million
+# floats, 891 to 1652 for three million; for 300,000 as long.
+PAIRS = 1 << 19
 # The bits of numbers times 0 or 1, against np.where, which takes twenty times as long if it cannot predict the
 # branches. Below this, np.where is as fast.
 MASKED = 2048

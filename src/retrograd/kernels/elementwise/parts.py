@@ -16,7 +16,7 @@ import numpy as np
 from ...foundations.dtypes import F32, F64, Array
 from ..native import threads
 from ..native.served import served
-from ..thresholds import FORMULA_BLOCK, FORMULA_FAR_BYTES, MOVED_COST
+from ..thresholds import FORMULA_BLOCK, FORMULA_FAR_BYTES, MOVED_COST, PAIRS
 
 # Nanoseconds for each byte of the result: of the function, and of its derivative, which is 0 if it is not a formula.
 _COSTS: dict[Any, tuple[float, float]] = {
@@ -30,6 +30,8 @@ _COSTS: dict[Any, tuple[float, float]] = {
 
 # Derivatives that are one ufunc of the cotangent and of a saved value, by kernel.
 _SINGLE: dict[Any, np.ufunc] = {np.multiply: np.multiply, np.exp: np.multiply, np.log: np.divide}
+# Functions of two arrays whose time is that of the memory.
+_PAIRS = frozenset((np.add, np.subtract, np.multiply, np.divide))
 # The costs of the derivatives of kernels that are formulas.
 _RULES: dict[Any, float] = {ufunc: cost for ufunc, (_, cost) in _COSTS.items() if cost}
 
@@ -40,10 +42,15 @@ def in_parts(kernel: Any) -> Callable[..., Any] | None:
     return partial(_served, kernel, cost) if cost else None
 
 
+def pair_in_parts(kernel: Any) -> Callable[..., Any] | None:
+    """The function that calls a kernel of two arrays on large ones, as `in_parts` does for one; None for others."""
+    return partial(_served_pair, kernel) if kernel in _PAIRS else None
+
+
 def rule_in_parts(kernel: Callable[..., Any], rule: Callable[..., Any]) -> Callable[..., Any]:
     """The function that applies a rule of an elementwise operator with this kernel to a large cotangent."""
     if kernel in _SINGLE:
-        return partial(_called, _SINGLE[kernel], MOVED_COST)
+        return partial(_served_pair, _SINGLE[kernel])
     cost = _RULES.get(kernel)
     return rule if cost is None else partial(served_or_in_blocks, rule, rule, cost)
 
@@ -68,6 +75,16 @@ def _served(ufunc: Any, cost: float, x: Array, out: Array | EllipsisType = ...) 
     """A function of one array by machine code, or in parts."""
     found = served(ufunc, x) if out is ... else None
     return _called(ufunc, cost, x, out=out) if found is None else found
+
+
+def _served_pair(ufunc: Any, x: Array, y: Array, out: EllipsisType = ...) -> Any:
+    """A function of two arrays, or of an array and a number, by machine code or in parts if the arrays are large."""
+    if x.size < PAIRS:
+        return ufunc(x, y, out=...)
+    if not y.ndim:
+        y = np.broadcast_to(y, x.shape)
+    found = served(ufunc, x, y)
+    return _called(ufunc, MOVED_COST, x, y) if found is None else found
 
 
 def _called(ufunc: Any, cost: float, *arrays: Any, out: Array | EllipsisType = ...) -> Any:

@@ -18,10 +18,10 @@ from ...foundations.modes import local
 from ...graph.node import Output, plan_of
 from ...graph.packed import look_after_indices
 from ...graph.versions import next_number
-from ...kernels.elementwise.parts import in_parts
+from ...kernels.elementwise.parts import in_parts, pair_in_parts
 from ...kernels.layout import in_common_order
 from ...kernels.narrow import rare_among
-from ...kernels.thresholds import PARTS
+from ...kernels.thresholds import PAIRS, PARTS
 from ...ops.elementwise.arithmetic import IN_HALF
 from ...ops.framework import Op, Save
 from ..state.base import ORDINARY, TensorBase, edge_of, make_view, mark_inference, note_layout, plain
@@ -161,7 +161,7 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
     chosen, recordable = op.domain not in ("promote", "as given"), bool(op.steps)
     keep_left, keep_right, keep_both = [kept and kept[:3] for kept in (keeping(op, mask) for mask in (1, 2, 3))]
     strided = len(op.saves) > 3                           # the rules also name the strides of both
-    promoting, ordered = _general(op, otherwise), op.layout == "elementwise"
+    promoting, ordered, large = _general(op, otherwise), op.layout == "elementwise", pair_in_parts(kernel)
     straight: set[np.dtype[Any]] = set()                  # other types that the domain is known to leave as they are
     node_type = plan = _LATER
 
@@ -203,7 +203,8 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
             return result
         thread = local.thread
         try:
-            out = thread.run(kernel, a, b, out=...) if thread.transform is None else op.run(a, b)
+            out = op.run(a, b) if thread.transform is not None else thread.run(
+                kernel if large is None or a.size < PAIRS else large, a, b, out=...)
         except (TypeError, ValueError, RuntimeError) as error:
             return again(call, (input, other), op, (input, other), error)
         result = _new(DISPATCH.tensor)

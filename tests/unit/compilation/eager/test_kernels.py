@@ -11,7 +11,7 @@ import pytest
 from needing import needs
 from retrograd.kernels import sums
 from retrograd.kernels.elementwise.elementary import rsqrt, sigmoid
-from retrograd.kernels.elementwise.parts import in_parts, rule_in_parts
+from retrograd.kernels.elementwise.parts import in_parts, pair_in_parts, rule_in_parts
 from retrograd.kernels.networks import activations, normalization, softmax, standardizing
 from retrograd.kernels.special.normal import erf
 from retrograd.ops.elementwise import elementary as elementary_ops
@@ -260,3 +260,23 @@ def test_other_dtypes_have_the_results_of_numpy(dtype: Any) -> None:
         plain, served, _ = both(kernel, *args)
         assert [a.dtype for a in plain] == [a.dtype for a in served]
         np.testing.assert_allclose(served[0], plain[0], rtol=2e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("ufunc", [np.add, np.subtract, np.multiply, np.divide])
+@np.errstate(all="ignore")
+def test_pairs_of_large_arrays_have_the_bits_of_numpy(ufunc: Any, dtype: str) -> None:
+    pair = pair_in_parts(ufunc)
+    assert pair is not None
+    x, y = numbers(600_000, dtype), numbers(600_000, dtype, 1)
+    x[::1000], y[::777] = np.inf, 0.0
+    for one, other in ((x, y), (x, np.array(3.0, dtype)), (x.reshape(600, 1000), y.reshape(600, 1000))):
+        plain, served, count = both(pair, one, other)
+        assert count == 1
+        np.testing.assert_array_equal(plain[0].view(np.uint8), served[0].view(np.uint8))
+    for one, other in ((x[::2], y[::2]), (x.reshape(600, 1000).T, y.reshape(600, 1000).T), (x, y[:1]),
+                       (x[:1], y), (x.astype(np.int64), x.astype(np.int64)), (x[:9], y[:9])):
+        plain, served, count = both(pair, one, other)
+        assert count == 0
+        np.testing.assert_array_equal(plain[0], served[0])
+        assert (plain[0].dtype, plain[0].strides) == (served[0].dtype, served[0].strides)
