@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from benchmarks import kernels as kernels, programs as programs, training as training, transforms as transforms
-from benchmarks.report import ALONE, OURS, THEIRS, Result, header, line, write_json
+from benchmarks.report import ALONE, OURS, THEIRS, Result, by_numpy, header, line, write_json
 from benchmarks.timing import time_imports, time_in_turns
-from benchmarks.workloads import WORKLOADS, Run, Workload
+from benchmarks.workloads import WORKLOADS, Workload
 
 IMPORT = "import"
 NAMES = [*(workload.name for workload in WORKLOADS), IMPORT]
@@ -85,7 +85,7 @@ def _measure(workload: Workload, modules: dict[str, Any]) -> Result:
                 torch.backends.native.wait()                # for machine code that the first call has asked for
             if package == OURS and workload.alone is not None:
                 torch.manual_seed(0)
-                runs[ALONE] = _by_numpy(torch, workload.prepare(torch))
+                runs[ALONE] = by_numpy(torch, workload.prepare(torch))
                 values[ALONE] = runs[ALONE]().item()
         except Exception as error:  # a workload that fails must not stop the other workloads
             result.problem = f"{package}: {type(error).__name__}: {error}".partition("\n")[0]
@@ -96,16 +96,6 @@ def _measure(workload: Workload, modules: dict[str, Any]) -> Result:
         return result
     result.seconds = time_in_turns(runs, workload.rounds)
     return result
-
-
-def _by_numpy(torch: Any, run: Run) -> Run:
-    """The same without machine code."""
-
-    def alone() -> Any:
-        with torch.backends.native.flags(enabled=False):
-            return run()
-
-    return alone
 
 
 if __name__ == "__main__":

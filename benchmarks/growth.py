@@ -1,7 +1,8 @@
 """``python -m benchmarks.growth``: how time and memory grow with the number of elements and of nodes.
 
 Elements: a step sin(a) * a + exp(a), forward and backward, eager and compiled. Nodes: a chain of multiplications on two
-numbers, forward, backward and release. The limits of the machine are measured in the same run. `--pictures` draws all.
+numbers, forward, backward and release. Kernels: each by itself, forward and backward. The limits of the machine are
+measured in the same run. `--pictures` draws all.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any
 
 from benchmarks.contestants import COMPILED, EAGER, OURS, enter, load
 from benchmarks.fresh import CLEAR, in_a_process, peak, reset_peak
+from benchmarks.kernel_growth import by_kernel
 from benchmarks.limits import all_limits
 from benchmarks.report import machine
 from benchmarks.steps import Step, Workload, with_gradients
@@ -136,6 +138,7 @@ def measure(most_elements: int, most_nodes: int) -> dict[str, Any]:
     return {
         "machine": machine(), "limits": all_limits(),
         "elements": by_elements(sizes, on_elements), "nodes": by_nodes(nodes, on_nodes),
+        "kernels": by_kernel(most_elements, say) if EAGER in on_elements else {},
         "elements_memory": memory_by("elements", sizes, on_elements) if CLEAR.exists() else {},
         "nodes_memory": memory_by("nodes", nodes, on_nodes) if CLEAR.exists() else {},
     }
@@ -175,7 +178,7 @@ def main() -> None:
         name, kind, size = options.memory
         print(json.dumps(memory(name, kind, int(size))))
         return
-    figures = measure(options.elements, options.nodes)
+    figures = measure(int(options.elements), int(options.nodes))
     print(table(figures))
     if options.json:
         Path(options.json).write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")

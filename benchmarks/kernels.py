@@ -10,7 +10,7 @@ from benchmarks.workloads import Run, workload
 INDICES = 100_000
 
 
-def _there_and_back(leaves: list[Any], forward: Callable[[], Any], cotangent: Any = None) -> Run:
+def there_and_back(leaves: list[Any], forward: Callable[[], Any], cotangent: Any = None) -> Run:
     """Run forward, and backward from a given cotangent. The packages are compared by one number of one gradient."""
 
     def run() -> Any:
@@ -47,7 +47,7 @@ def softmax(torch: Any) -> Run:
 
 @workload("softmax-back", "the same, forward and backward", target=0.9, alone=1.5, rounds=31)
 def softmax_back(torch: Any) -> Run:
-    return _there_and_back(*_softmax(torch))
+    return there_and_back(*_softmax(torch))
 
 
 @workload("layer-norm", "layer_norm of 64x128x128 over the last axis, with weight and bias", target=0.9, alone=1.5,
@@ -59,57 +59,57 @@ def layer_norm(torch: Any) -> Run:
 
 @workload("layer-norm-back", "the same, forward and backward", target=0.9, alone=2, rounds=31)
 def layer_norm_back(torch: Any) -> Run:
-    return _there_and_back(*_layer_norm(torch))
+    return there_and_back(*_layer_norm(torch))
 
 
 @workload("cross-entropy", "cross-entropy of 4096x1000, forward and backward", target=0.6, alone=1.2, rounds=9)
 def cross_entropy(torch: Any) -> Run:
     x, target = torch.randn(4096, 1000, requires_grad=True), torch.randint(1000, (4096,))
-    return _there_and_back([x], lambda: torch.nn.functional.cross_entropy(x, target), torch.ones(()))
+    return there_and_back([x], lambda: torch.nn.functional.cross_entropy(x, target), torch.ones(()))
 
 
 @workload("gelu", "gelu of a million numbers, forward and backward", target=0.7, alone=2, rounds=15)
 def gelu(torch: Any) -> Run:
     x = torch.randn(1_000_000, requires_grad=True)
-    return _there_and_back([x], lambda: torch.nn.functional.gelu(x))
+    return there_and_back([x], lambda: torch.nn.functional.gelu(x))
 
 
 @workload("silu", "silu of a million numbers, forward and backward", target=0.5, alone=2, rounds=15)
 def silu(torch: Any) -> Run:
     x = torch.randn(1_000_000, requires_grad=True)
-    return _there_and_back([x], lambda: torch.nn.functional.silu(x))
+    return there_and_back([x], lambda: torch.nn.functional.silu(x))
 
 
 @workload("batch-norm", "relu of batch norm of 32x64x28x28, forward and backward", target=0.9, alone=1.5, rounds=9)
 def batch_norm(torch: Any) -> Run:
     x, norm = torch.randn(32, 64, 28, 28, requires_grad=True), torch.nn.BatchNorm2d(64)
-    return _there_and_back([x, norm.weight, norm.bias], lambda: torch.relu(norm(x)), torch.randn(32, 64, 28, 28))
+    return there_and_back([x, norm.weight, norm.bias], lambda: torch.relu(norm(x)), torch.randn(32, 64, 28, 28))
 
 
 @workload("max-pool", "max pooling by 2x2 of 32x64x28x28, forward and backward", target=0.9, alone=1.5, rounds=9)
 def max_pool(torch: Any) -> Run:
     x = torch.randn(32, 64, 28, 28, requires_grad=True)
-    return _there_and_back([x], lambda: torch.nn.functional.max_pool2d(x, 2))
+    return there_and_back([x], lambda: torch.nn.functional.max_pool2d(x, 2))
 
 
 @workload("embedding-bag", "the sums of 4096 bags of 25 rows of a table of 1000x64, forward and backward",
           target=0.9, alone=1.5, rounds=9)
 def embedding_bag(torch: Any) -> Run:
     table, index = torch.randn(1000, 64, requires_grad=True), torch.randint(1000, (4096, 25))
-    return _there_and_back([table], lambda: torch.nn.functional.embedding_bag(index, table, mode="sum"))
+    return there_and_back([table], lambda: torch.nn.functional.embedding_bag(index, table, mode="sum"))
 
 
 @workload("index-add", "index_add of 100,000 rows of 16 numbers, forward and backward", target=0.9, alone=1.5, rounds=9)
 def index_add(torch: Any) -> Run:
     x, index = torch.randn(INDICES, 16, requires_grad=True), torch.randint(1000, (INDICES,))
     zeros = torch.zeros(1000, 16)
-    return _there_and_back([x], lambda: zeros.index_add(0, index, x))
+    return there_and_back([x], lambda: zeros.index_add(0, index, x))
 
 
 def _product(size: int) -> Callable[[Any], Run]:
     def prepare(torch: Any) -> Run:
         a, b = (torch.randn(size, size, requires_grad=True) for _ in range(2))
-        return _there_and_back([a, b], lambda: a @ b)
+        return there_and_back([a, b], lambda: a @ b)
 
     return prepare
 
@@ -122,13 +122,13 @@ for _size in (128, 256, 512, 1024):
 @workload("bmm", "64 products of 128x128 matrices, forward and backward", target=1.5, rounds=15)
 def bmm(torch: Any) -> Run:
     a, b = (torch.randn(64, 128, 128, requires_grad=True) for _ in range(2))
-    return _there_and_back([a, b], lambda: a @ b)
+    return there_and_back([a, b], lambda: a @ b)
 
 
 @workload("conv2d", "32 filters 3x3 on 32x16x28x28, padded, forward and backward", target=1.1, alone=1.8, rounds=15)
 def conv2d(torch: Any) -> Run:
     x, weight, bias = (torch.randn(*shape, requires_grad=True) for shape in ((32, 16, 28, 28), (32, 16, 3, 3), (32,)))
-    return _there_and_back([x, weight, bias], lambda: torch.nn.functional.conv2d(x, weight, bias, padding=1),
+    return there_and_back([x, weight, bias], lambda: torch.nn.functional.conv2d(x, weight, bias, padding=1),
                            torch.randn(32, 32, 28, 28))
 
 
@@ -147,20 +147,20 @@ def max_last(torch: Any) -> Run:
 @workload("gather", "gather of 100,000 elements, forward and backward", target=1, alone=1.3, rounds=15)
 def gather(torch: Any) -> Run:
     x, index = torch.randn(1000, 200, requires_grad=True), torch.randint(1000, (500, 200))
-    return _there_and_back([x], lambda: torch.gather(x, 0, index))
+    return there_and_back([x], lambda: torch.gather(x, 0, index))
 
 
 @workload("scatter-add", "scatter_add of 100,000 elements, forward and backward", target=1.5, rounds=15)
 def scatter_add(torch: Any) -> Run:
     x, index = torch.randn(INDICES, requires_grad=True), torch.randint(1000, (INDICES,))
     zeros = torch.zeros(1000)
-    return _there_and_back([x], lambda: zeros.scatter_add(0, index, x))
+    return there_and_back([x], lambda: zeros.scatter_add(0, index, x))
 
 
 @workload("embedding", "100,000 rows of a table of 1000x64, forward and backward", target=0.9, alone=1.5, rounds=9)
 def embedding(torch: Any) -> Run:
     table, index = torch.randn(1000, 64, requires_grad=True), torch.randint(1000, (INDICES,))
-    return _there_and_back([table], lambda: torch.nn.functional.embedding(index, table))
+    return there_and_back([table], lambda: torch.nn.functional.embedding(index, table))
 
 
 @workload("sort", "a million numbers sorted, with their indices", target=1.5, rounds=9)

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import matplotlib
 
+from benchmarks.report import ALONE
+
 matplotlib.use("svg")
 matplotlib.rcParams.update({
     "svg.fonttype": "none", "svg.hashsalt": "retrograd", "font.family": "sans-serif", "font.size": 10,
@@ -19,8 +21,9 @@ matplotlib.rcParams.update({
 })
 from matplotlib import pyplot  # noqa: E402  # after the choice of what draws
 
-COLORS = {"torch": "#d1642a", "retrograd": "#2458a6", "numpy": "#3a9a6b", "llvm": "#7a3fa0"}
-LABELS = {"torch": "PyTorch", "retrograd": "retrograd", "numpy": "compiled, NumPy", "llvm": "compiled, machine code"}
+COLORS = {"torch": "#d1642a", "retrograd": "#2458a6", "numpy": "#3a9a6b", "llvm": "#7a3fa0", ALONE: "#3a9a6b"}
+LABELS = {"torch": "PyTorch", "retrograd": "retrograd", "numpy": "compiled, NumPy", "llvm": "compiled, machine code",
+          ALONE: "retrograd, NumPy alone"}
 LIMIT = "#777"
 LETTER = 0.075      # the least distance of two labels, as a share of the height
 SECONDS = {1e-6: "1 µs", 1e-5: "10 µs", 1e-4: "100 µs", 1e-3: "1 ms", 1e-2: "10 ms", 0.1: "100 ms", 1.0: "1 s",
@@ -80,7 +83,7 @@ def apart(ends: list[tuple[float, Line]]) -> list[tuple[float, Line]]:
 
 
 def draw(figures: dict[str, Any], folder: Path) -> None:
-    """Write the pictures `growth-elements`, `growth-nodes` and `growth-memory`."""
+    """Write the pictures `growth-elements`, `growth-nodes`, `growth-kernels` and `growth-memory`."""
     limits = figures["limits"]
     copying = f"a copy, {limits['gigabytes_a_second']:.0f} GB/s"
     calling = "a call of NumPy"
@@ -101,6 +104,8 @@ def draw(figures: dict[str, Any], folder: Path) -> None:
               [*lines_of(figures["nodes"], lambda found, part=part: found[part]), *beside])
     _save(figure, folder / "growth-nodes.svg")
 
+    if figures["kernels"]:
+        _kernels(figures["kernels"], folder / "growth-kernels.svg")
     if not figures["elements_memory"]:
         return
     figure, both = _figure(2)
@@ -110,6 +115,30 @@ def draw(figures: dict[str, Any], folder: Path) -> None:
     panel(both[1], "Peak memory of the chain", "nodes", BYTES,
           lines_of(figures["nodes_memory"], lambda found: found["peak"]))
     _save(figure, folder / "growth-memory.svg")
+
+
+def _kernels(kernels: dict[str, Any], path: Path) -> None:
+    """Small panels side by side. The lines have one legend, below all."""
+    rows = -(-len(kernels) // 3)
+    figure, axes = pyplot.subplots(rows, 3, figsize=(7.4, 2.1 * rows + 0.5), squeeze=False, layout="constrained")
+    for each, (kernel, points) in zip(axes.flat, kernels.items()):
+        for name, line in points.items():
+            sizes = [int(size) for size in line]
+            each.plot(sizes, [*line.values()], color=COLORS[name], marker="o", markersize=2.5, linewidth=1.4,
+                      label=LABELS[name])
+        each.set(xscale="log", yscale="log")
+        each.set_title(kernel, fontsize=9)
+        low, high = [line(each.get_ylim()) for line in (min, max)]
+        each.set_yticks([tick for tick in SECONDS if low <= tick <= high])
+        each.set_yticklabels([text for tick, text in SECONDS.items() if low <= tick <= high], fontsize=8)
+        each.set_xticks(sizes[::2], [f"1e{round(log10(size))}" for size in sizes[::2]], fontsize=8)
+        each.minorticks_off()
+        each.grid(True)
+        each.tick_params(length=0)
+    for each in axes.flat[len(kernels):]:
+        each.set_axis_off()
+    figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
+    _save(figure, path)
 
 
 def _figure(panels: int) -> tuple[Any, Sequence[Any]]:

@@ -24,6 +24,17 @@ for _ in range(2):
     nn.functional.cross_entropy(model(inputs), labels).backward()
     optimizer.step()
 """
+COMPILED = IMPORT + """
+a = torch.rand(10, requires_grad=True)
+
+def step():
+    a.grad = None
+    (a.sin() * a + a.exp()).sum().backward()
+    return a.grad
+
+for _ in range(3):
+    torch.compile(step, backend="numpy")()
+"""
 # What neither the import nor the step loads.
 UNUSED = ("_C", "_functorch", "amp", "backends", "command", "compilation", "compiler", "cuda", "distributed",
           "distributions", "export", "fft", "func", "fx", "hub", "jit", "library", "linalg", "multiprocessing",
@@ -53,6 +64,13 @@ def test_a_program_loads_what_it_uses(program: str, counted: int) -> None:
     assert len(modules) <= counted + 8
     assert {name for name in UNUSED if f"retrograd.{name}" in modules} == set()
     assert "retrograd.tensors.tensor" in modules
+
+
+def test_the_first_call_of_a_compiled_function_loads_what_it_uses() -> None:
+    """The walk over what a function can reach asks a module for no name that the module would have to import."""
+    modules = of_the_package(loaded(COMPILED))
+    assert len(modules) <= 499 + 8
+    assert {name for name in UNUSED if f"retrograd.{name}" in modules} == {"amp", "compilation", "ops.images.convolution"}
 
 
 def test_a_program_that_imports_torch_loads_what_it_uses() -> None:

@@ -26,7 +26,7 @@ from typing import Any, Generic, NewType, Protocol, TypeVar
 
 import numpy as np
 
-from ...foundations.names import PACKAGE
+from ...foundations.names import PACKAGE, contents
 from ...nn.modules.module import Module
 from ...optim.optimizer import Optimizer
 from ...tensors.arguments.generator import Generator
@@ -128,7 +128,12 @@ def is_record(value: Any) -> bool:
 
 
 def attributes_of(value: Any) -> dict[str, Any]:
-    """The dictionary of an object's attributes; an empty one if the object has none. No code of the object runs."""
+    """The dictionary of an object's attributes; an empty one if the object has none. No code of the object runs, and a
+    module imports nothing for it.
+    """
+    if isinstance(value, ModuleType):
+        own: dict[str, Any] = contents(value)
+        return own
     try:
         found: dict[str, Any] = object.__getattribute__(value, "__dict__")
     except AttributeError:
