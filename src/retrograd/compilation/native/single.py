@@ -23,6 +23,7 @@ _LN2 = (0.693145751953125, 1.428606765330187e-06)
 # Half of pi in three parts of 24 bits. Fused multiplication makes the first difference exact.
 _HALF_PI = (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15)
 _FAR = 30000.0
+_SCALE = "llvm.x86.avx512.mask.scalef.ps.512"               # x * 2 ** n
 
 
 def exp(x: Lanes) -> Lanes:
@@ -30,11 +31,17 @@ def exp(x: Lanes) -> Lanes:
     x = select(x < -104.0, -104.0, x)
     x = select(x > 89.0, 89.0, x)
     shifted = fused(x, 1 / math.log(2), _MAGIC)
-    whole, n = shifted - _MAGIC, bits_of(shifted) - _MAGIC_BITS
+    whole = shifted - _MAGIC
     r = fused(-whole, _LN2[1], fused(-whole, _LN2[0], x))
     series = horner(r, (0.4999999403953552, 0.16666515171527863, 0.04166845604777336, 0.008369418792426586,
                         0.0013813142431899905))
-    result, half = fused(r * r, series, r) + 1.0, n >> 1
+    result, code = fused(r * r, series, r) + 1.0, x.code
+    if code.width == 16 and code.module.host.bits == 512:   # whose processors have an instruction for it
+        given = [(x.type, each.name) for each in (result, whole, result)] + [("i16", "-1"), ("i32", "4")]
+        code.module.declare(_SCALE, x.type, *[type for type, _ in given])
+        return code.vector(code.call(_SCALE, x.type, given), F32)
+    n = bits_of(shifted) - _MAGIC_BITS
+    half = n >> 1
     for part in (half, n - half):                           # in two steps, so that neither factor overflows
         result = result * from_bits((part + 127) << 23, F32)
     return result
