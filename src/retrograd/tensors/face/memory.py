@@ -73,7 +73,8 @@ def asarray(obj: Any, *, dtype: torch_dtype | None = None, device: DeviceLike | 
     With `copy=True` it always copies. With `copy=False` it raises ValueError if a copy is needed. A tensor keeps its
     history, unless `requires_grad=False` is given: then a leaf itself requires no gradient any more.
     """
-    shared = _shared(obj, dtype, bool(copy), requires_grad)
+    required = requires_grad is not None and asked(requires_grad)
+    shared = _shared(obj, dtype, bool(copy), required)
     if shared is None:
         if copy is False and isinstance(obj, np.generic):
             raise RuntimeError("can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. ")
@@ -84,14 +85,14 @@ def asarray(obj: Any, *, dtype: torch_dtype | None = None, device: DeviceLike | 
         data = np.asarray(obj) if isinstance(obj, np.generic) else obj
         if copy and isinstance(obj, np.generic) and target is not None:
             _check_alias(checked_array(data).dtype, target)                   # as PyTorch does for no reason
-        return made(new_array(data, target), device, bool(requires_grad))
+        return made(new_array(data, target), device, required)
     with DisableTorchFunctionSubclass():                    # a conversion makes no subclass
         result = to(shared, device=device, dtype=dtype)
     if copy is False:
         _check_alias(shared._array.dtype, result._array.dtype)
     if copy and result is shared:
         result = _clone(shared, "K")
-    if requires(shared) if requires_grad is None else asked(requires_grad):
+    if requires(shared) if requires_grad is None else required:
         if not requires(result):
             require_grad(result)
         return result
@@ -108,7 +109,7 @@ def _check_alias(dtype: np.dtype[Any], target: np.dtype[Any]) -> None:
                          f"'{torch_dtype.of[target].legacy}'.")
 
 
-def _shared(obj: Any, dtype: torch_dtype | None, copied: bool, requires_grad: bool | None) -> TensorBase | None:
+def _shared(obj: Any, dtype: torch_dtype | None, copied: bool, requires_grad: bool) -> TensorBase | None:
     """A tensor over the memory of `obj`; None if `obj` has no memory to share."""
     if isinstance(obj, TensorBase):
         return obj
@@ -120,7 +121,7 @@ def _shared(obj: Any, dtype: torch_dtype | None, copied: bool, requires_grad: bo
         return from_dlpack(obj)
     if type(obj) in (list, tuple) or not _is_buffer(obj):
         return None
-    return frombuffer(obj, dtype=dtype, requires_grad=bool(requires_grad))
+    return frombuffer(obj, dtype=dtype, requires_grad=requires_grad)
 
 
 def _is_buffer(obj: Any) -> bool:
