@@ -107,8 +107,8 @@ def test_products_with_what_does_not_lie_alike(case: str, calls: list[int]) -> N
     """A product with a number is in parts, and so are the sum and the product of the rule. The cotangent belongs to the
     caller, so no sum is written to it.
 
-    With double precision, the operands are converted first, and NumPy computes. The product of the rule is in parts, and
-    so is the sum of what it is converted to.
+    With double precision, the operands are converted first, and NumPy computes. The product of the rule is in parts,
+    and so is the sum of what it is converted to.
     """
     y = torch.tensor(3.0) if case == "number" else inputs(torch.float64, SIZE)
     cotangent = torch.ones(SIZE, dtype=y.dtype)
