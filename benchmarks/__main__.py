@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from benchmarks import kernels as kernels, programs as programs, training as training, transforms as transforms
-from benchmarks.report import ALONE, OURS, THEIRS, Result, by_numpy, header, line, write_json
+from benchmarks.report import ALONE, OURS, THEIRS, Result, header, line, write_json
 from benchmarks.timing import time_imports, time_in_turns
-from benchmarks.workloads import WORKLOADS, Workload
+from benchmarks.workloads import WORKLOADS, Workload, by_numpy
 
 IMPORT = "import"
 NAMES = [*(workload.name for workload in WORKLOADS), IMPORT]

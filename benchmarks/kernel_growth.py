@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from typing import Any
 
 from benchmarks.kernels import there_and_back
-from benchmarks.report import ALONE, OURS, THEIRS, by_numpy
+from benchmarks.report import ALONE, OURS, THEIRS
 from benchmarks.timing import time_in_turns
-from benchmarks.workloads import Run
+from benchmarks.workloads import Run, by_numpy
 
 SIZES = [10**2, 10**3, 10**4, 10**5, 10**6, 10**7]
 WIDTH = 100     # of the rows, and of the tables of rows
@@ -89,7 +89,7 @@ def by_kernel(most: int, say: Callable[[str], None]) -> dict[str, dict[str, dict
     for kernel, prepare in KERNELS.items():
         say(f"{kernel} of up to {most:,} elements")
         found[kernel] = {name: {} for name in (*modules, ALONE)}
-        for size in _up_to(most):
+        for size in [n for n in SIZES if n <= most]:
             runs = {name: prepare(torch, size) for name, torch in modules.items()}
             runs[ALONE] = by_numpy(modules[OURS], prepare(modules[OURS], size))
             for run in runs.values():
@@ -98,7 +98,3 @@ def by_kernel(most: int, say: Callable[[str], None]) -> dict[str, dict[str, dict
             for name, seconds in time_in_turns(runs, 5).items():
                 found[kernel][name][size] = seconds
     return found
-
-
-def _up_to(most: int) -> Iterable[int]:
-    return [size for size in SIZES if size <= most]

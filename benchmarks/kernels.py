@@ -129,7 +129,7 @@ def bmm(torch: Any) -> Run:
 def conv2d(torch: Any) -> Run:
     x, weight, bias = (torch.randn(*shape, requires_grad=True) for shape in ((32, 16, 28, 28), (32, 16, 3, 3), (32,)))
     return there_and_back([x, weight, bias], lambda: torch.nn.functional.conv2d(x, weight, bias, padding=1),
-                           torch.randn(32, 32, 28, 28))
+                          torch.randn(32, 32, 28, 28))
 
 
 @workload("sum-last", "the sums of the rows of 1000x1000", target=1, alone=1.5, rounds=15)

@@ -7,9 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
-
-from benchmarks.workloads import Run
 
 OURS, THEIRS = "retrograd", "torch"
 ALONE = "NumPy alone"  # retrograd without machine code
@@ -47,16 +44,6 @@ class Result:
         pairs = ((self.ratio, self.target), (self.ratio_alone, self.target_alone))
         found = [ratio <= target for ratio, target in pairs if ratio is not None and target is not None]
         return all(found) if found else None
-
-
-def by_numpy(torch: Any, run: Run) -> Run:
-    """A run of retrograd without machine code."""
-
-    def alone() -> Any:
-        with torch.backends.native.flags(enabled=False):
-            return run()
-
-    return alone
 
 
 def header() -> str:

@@ -37,6 +37,16 @@ def workload(name: str, summary: str, *, target: float, alone: float | None = No
     return add
 
 
+def by_numpy(torch: Any, run: Run) -> Run:
+    """A run of retrograd without machine code."""
+
+    def alone() -> Any:
+        with torch.backends.native.flags(enabled=False):
+            return run()
+
+    return alone
+
+
 def _chain(torch: Any) -> tuple[Any, Any, Run]:
     # The factors are near 1, so that a thousand of them neither overflow nor underflow. Denormal numbers are slow.
     x = (1 + 0.001 * torch.rand(2, 3)).requires_grad_()

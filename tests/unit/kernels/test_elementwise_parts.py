@@ -14,7 +14,7 @@ from retrograd.kernels.elementwise import parts
 from retrograd.kernels.native import threads
 from retrograd.kernels.thresholds import FORMULA_BLOCK, PAIRS, PARTS
 
-SIZE = max(3 * FORMULA_BLOCK, PAIRS) + 16
+SIZE = max(3 * FORMULA_BLOCK, PAIRS) + 17
 NAMES = sorted(ufunc.__name__ for ufunc in parts._COSTS)
 METHODS = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh",
            "arctanh": "atanh"}

@@ -84,7 +84,7 @@ def asarray(obj: Any, *, dtype: torch_dtype | None = None, device: DeviceLike | 
         target = None if dtype is None else element_type("asarray", dtype)
         data = np.asarray(obj) if isinstance(obj, np.generic) else obj
         if copy and isinstance(obj, np.generic) and target is not None:
-            _check_alias(checked_array(data).dtype, target)                   # as PyTorch does for no reason
+            _check_alias(checked_array(data).dtype, target)                   # as in PyTorch
         return made(new_array(data, target), device, required)
     with DisableTorchFunctionSubclass():                    # a conversion makes no subclass
         result = to(shared, device=device, dtype=dtype)
@@ -98,7 +98,7 @@ def asarray(obj: Any, *, dtype: torch_dtype | None = None, device: DeviceLike | 
         return result
     if result._edge is not None and result._edge.node is not None:
         return detach(result)
-    if requires_grad is False and requires(result):
+    if requires(result):
         set_leaf(meta_of(result), False)
     return result
 
