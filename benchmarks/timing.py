@@ -9,11 +9,11 @@ import sys
 from collections.abc import Mapping
 from itertools import repeat
 from statistics import median
-from time import perf_counter
+from time import perf_counter, sleep
 
 from benchmarks.workloads import Run
 
-SAMPLE_SECONDS = 0.02
+SAMPLE_SECONDS, PAUSE = 0.02, 0.05
 IMPORT_ROUNDS = 9
 
 
@@ -24,6 +24,7 @@ def time_in_turns(runs: Mapping[str, Run], rounds: int) -> dict[str, float]:
     order = list(runs)
     for _ in range(rounds):
         for name in order:
+            sleep(PAUSE)
             if calls[name] > 1:
                 runs[name]()  # fills the caches, and lets the other package's threads fall asleep
             samples[name].append(_sample(runs[name], calls[name]))

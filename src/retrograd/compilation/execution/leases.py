@@ -26,6 +26,7 @@ from ...kernels.layout import address, owner_of
 from ...tensors.state.base import plain
 from ...tensors.state.dispatch import DISPATCH
 from ..program.stand_ins import seen_in
+from .storage import lines_of
 
 
 class Lease:
@@ -34,25 +35,23 @@ class Lease:
     leaves the result there. `again` says that the gradient that stands there now gets the next numbers.
     """
 
-    __slots__ = ("_array_count", "_memory_count", "again", "array", "leaf", "memory", "name", "names", "slots")
+    __slots__ = ("again", "array", "array_count", "leaf", "memory", "memory_count", "name")
 
     def __init__(self, name: str, array: Array, memory: Array) -> None:
         self.name, self.array, self.memory = name, array, memory
         self.leaf: Any = None
         self.again = False
-        self.names: list[str] | None = None                # of all arrays of the plan in this memory, once looked up
-        self.slots: list[tuple[Array, Array]] = []         # and the tables of addresses in it, with the places there
 
     def settle(self) -> None:
         """Count the references that the plan itself holds. Call this when the plan is complete."""
-        self._array_count, self._memory_count = getrefcount(*(self.array,)), getrefcount(*(self.memory,))
+        self.array_count, self.memory_count = getrefcount(*(self.array,)), getrefcount(*(self.memory,))
 
     def is_free(self) -> bool:
         """Take the memory back, if this is possible. Returns whether it is."""
         meta = None if self.leaf is None else self.leaf._grad_meta
         self.again = meta is not None and self._is_replaced(meta)
-        if getrefcount(*(self.memory,)) != self._memory_count or (
-                getrefcount(*(self.array,)) != self._array_count + self.again):
+        if getrefcount(*(self.memory,)) != self.memory_count or (
+                getrefcount(*(self.array,)) != self.array_count + self.again):
             return False
         versions.forget(self.memory)
         return True
@@ -82,42 +81,70 @@ class Lease:
             self.leaf._grad_meta.grad = None
 
 
-class Left:
-    """Memory that the plan has left to the program: what of the plan lies in it.
+class Room:
+    """One memory of results, and what of the plan lies in it.
 
-    `named` are the arrays, by their names in the source. `entries` are the tables of machine code, with the places of
-    addresses in this memory, and the addresses. `arrays` are those of the leases, and `counts` are the references to
-    each of them, and to the memory, when the program holds nothing.
+    `arrays` are those of the leases. `named` are all arrays of the plan in the memory, by their names in the source.
+    `entries` are the addresses in the memory, each with its table and its place there. `used` are the references to the
+    memory and to the array of each lease while the plan uses the memory, and `left` are those to the memory and to all
+    arrays while the plan uses another one. Both are counted as if the program held nothing.
     """
 
-    __slots__ = ("arrays", "counts", "entries", "memory", "named")
+    __slots__ = ("arrays", "entries", "left", "memory", "named", "used")
 
-    def __init__(self, leases: Sequence[Lease], scope: dict[str, Any]) -> None:
-        first = leases[0]
-        self.memory, self.arrays = first.memory, [lease.array for lease in leases]
-        self.counts = [first._memory_count + 1 - len(leases), *[lease._array_count for lease in leases]]
-        self.named = {name: scope[name] for name in first.names or ()}
-        self.entries = [(table, places, table[places]) for table, places in first.slots]
+    def __init__(self, memory: Array, arrays: list[Array], named: dict[str, Array],
+                 entries: list[tuple[Array, int, int]]) -> None:
+        self.memory, self.arrays, self.named, self.entries = memory, arrays, named, entries
+        self.used: list[tuple[int, int]] = []
+        self.left: list[int] = []
+
+    def holds(self, array: Array) -> int:
+        """How many references to an array stand here."""
+        return sum([each is array for each in (self.memory, *self.arrays, *self.named.values())])
+
+    def count(self, leases: Sequence[Lease]) -> None:
+        """Note the references that the leases have counted, which use this memory now."""
+        self.used = [(lease.memory_count, lease.array_count) for lease in leases]
+        counts = [leases[0].memory_count, *[lease.array_count for lease in leases]]
+        ends = [*[lease.memory for lease in leases], *[lease.array for lease in leases], *self.named.values()]
+        self.left = [count - sum([each is array for each in ends])          # the leases and the source let go of it
+                     for count, array in zip(counts, (self.memory, *self.arrays))]
 
     def is_free(self) -> bool:
-        """Whether the program has let go of the memory."""
-        arrays = [ownership.count(self.arrays, i) for i in range(len(self.arrays))]
-        return [getrefcount(*(self.memory,)), *arrays] == self.counts
+        """Whether the program has let go of the memory, which the plan has left."""
+        arrays, left = self.arrays, self.left
+        return getrefcount(*(self.memory,)) == left[0] and all(
+            [ownership.count(arrays, i) == left[i + 1] for i in range(len(arrays))])
+
+
+class Group:
+    """The leases whose results lie in one memory. `room` is this memory, once the plan has left it for the first time,
+    and `other` is the memory that the plan has left last.
+    """
+
+    __slots__ = ("leases", "other", "room")
+
+    def __init__(self) -> None:
+        self.leases: list[Lease] = []
+        self.room: Room | None = None
+        self.other: Room | None = None
 
 
 class Leases:
     """The leases of a plan, by the place of the result.
 
-    `scope` has the arrays of the plan by name, and `tables` are the addresses that its machine code uses. `left` is the
-    memory that the plan has left last, by the name of the first result in it.
+    `scope` has the arrays of the plan by name, and `tables` are the addresses that its machine code uses.
     """
 
-    __slots__ = ("_moving", "by_place", "left", "scope", "tables")
+    __slots__ = ("_groups", "_moving", "by_place", "scope", "tables")
 
     def __init__(self, leases: dict[int, Lease], scope: dict[str, Any], tables: list[Array]) -> None:
         self.by_place, self.scope, self.tables = leases, scope, tables
-        self.left: dict[str, Left] = {}
-        self._moving: tuple[Left, list[Lease]] | None = None           # what an interrupt may have left half done
+        groups: dict[int, Group] = {}
+        for lease in leases.values():
+            groups.setdefault(id(lease.memory), Group()).leases.append(lease)
+        self._groups = [*groups.values()]
+        self._moving: tuple[Group, Room] | None = None     # what an interrupt may have left half done
 
     def settle(self) -> None:
         """Begin to count who holds the memory. Call this when the plan is complete."""
@@ -127,70 +154,75 @@ class Leases:
     def take_back(self) -> None:
         """Take all memory back. The plan goes on with other memory in place of what the program holds."""
         if self._moving is not None:
-            self._return(*self._moving)
-        held = [lease for lease in self.by_place.values() if HELD_ONCE < 0 or not lease.is_free()]
+            self._use(*self._moving)
+        held = [group for group in self._groups
+                if HELD_ONCE < 0 or not all([lease.is_free() for lease in group.leases])]
         if held:
-            self._leave({id(lease.memory) for lease in held})
-        elif self.left:
-            self.left.clear()
+            self._look_up([group for group in held if group.room is None])
+            for group in held:
+                self._leave(group)
+        else:
+            for group in self._groups:
+                group.other = None
 
     def spoil(self) -> None:
         """Take away the gradients that a run has not written to its end."""
         for lease in self.by_place.values():
             lease.spoil()
 
-    def _leave(self, owners: set[int]) -> None:
-        """Leave memory to the program."""
-        leaving: dict[int, list[Lease]] = {}
-        for lease in self.by_place.values():
-            if id(lease.memory) in owners:
-                leaving.setdefault(id(lease.memory), []).append(lease)
-        self._look_up([leases[0] for leases in leaving.values()])
-        for leases in leaving.values():
-            self._move(leases)
+    def _look_up(self, groups: list[Group]) -> None:
+        """Find what of the plan lies in the memory of groups, which the plan leaves for the first time."""
+        named: dict[int, dict[str, Array]] = {id(group.leases[0].memory): {} for group in groups}
+        for name, array in self.scope.items() if groups else ():
+            if type(array) is np.ndarray and id(owner_of(array)) in named:
+                named[id(owner_of(array))][name] = array
+        for group in groups:
+            self._make_room(group.leases, group, named[id(group.leases[0].memory)])
 
-    def _look_up(self, firsts: list[Lease]) -> None:
-        """Find where the memory of leases stands in the plan, once for the first lease of each memory."""
-        names: dict[int, list[str]] = {id(lease.memory): [] for lease in firsts if lease.names is None}
-        for name, array in self.scope.items() if names else ():
-            if type(array) is np.ndarray and id(owner_of(array)) in names:
-                names[id(owner_of(array))].append(name)
-        for lease in firsts:
-            if lease.names is None:
-                start, size = address(lease.memory), lease.memory.nbytes
-                found = [(table, np.nonzero((table >= start) & (table < start + size))[0]) for table in self.tables]
-                lease.names, lease.slots = names[id(lease.memory)], [pair for pair in found if len(pair[1])]
+    def _make_room(self, leases: list[Lease], group: Group, named: dict[str, Array]) -> None:
+        """Note what lies in the memory that the leases of a group use."""
+        memory = leases[0].memory
+        start, size = address(memory), memory.nbytes
+        entries = [(table, int(place), int(table[place])) for table in self.tables
+                   for place in np.nonzero((table >= start) & (table < start + size))[0]]
+        room = group.room = Room(memory, [lease.array for lease in leases], named, entries)
+        for lease in leases:
+            lease.memory_count += room.holds(lease.memory)
+            lease.array_count += room.holds(lease.array)
+        room.count(leases)
 
-    def _move(self, leases: list[Lease]) -> None:
-        """Have the plan use the memory that it left before, or new memory, in place of that of some leases."""
-        name, present = leases[0].name, Left(leases, self.scope)
-        other = self.left.get(name)
-        self._moving = present, leases
+    def _leave(self, group: Group) -> None:
+        """Leave the memory of a group to the program. Use the memory that was left before, or new memory."""
+        present, other = group.room, group.other
+        assert present is not None
+        self._moving = group, present
         if other is not None and HELD_ONCE > 0 and other.is_free():
             versions.forget(other.memory)
-            self._return(other, leases)
+            self._use(group, other)
         else:
-            self._begin(leases, present)
-        self.left[name], self._moving = present, None
+            room = _like(present, group.leases)
+            self._use(group, room)
+            for lease in group.leases:
+                lease.settle()
+            room.count(group.leases)
+        group.other, self._moving = present, None
 
-    def _return(self, other: Left, leases: list[Lease]) -> None:
-        """Use memory again that was left."""
-        self.scope.update(other.named)
-        for table, places, addresses in other.entries:
-            table[places] = addresses
-        for lease, array in zip(leases, other.arrays, strict=True):
-            lease.array, lease.memory = array, other.memory
-        self._moving = None
+    def _use(self, group: Group, room: Room) -> None:
+        """Have the plan use a memory for the results of a group. An interrupt may make this run again."""
+        self.scope.update(room.named)
+        for table, place, entry in room.entries:
+            table[place] = entry
+        for lease, array, counts in zip(group.leases, room.arrays, room.used or [(0, 0)] * len(room.arrays)):
+            lease.array, lease.memory = array, room.memory
+            lease.memory_count, lease.array_count = counts
+        group.room, self._moving = room, None
 
-    def _begin(self, leases: list[Lease], present: Left) -> None:
-        """Use new memory in place of the present one."""
-        start, memory = address(present.memory), np.empty_like(present.memory)
-        for name, array in present.named.items():
-            self.scope[name] = seen_in((memory, 0), array, address(array) - start)
-        for table, places, addresses in present.entries:
-            table[places] = addresses - np.uintp(start) + np.uintp(address(memory))
-        for lease in leases:
-            lease.array, lease.memory = self.scope[lease.name], memory
-        del memory
-        for lease in leases:
-            lease.settle()
+
+def _like(room: Room, leases: Sequence[Lease]) -> Room:
+    """New memory in which the same lies."""
+    before, memory = address(lines_of(room.memory)), np.empty_like(room.memory)
+    lines = lines_of(memory)
+    named = {name: seen_in((lines, 0), array, address(array) - before) for name, array in room.named.items()}
+    move = address(lines) - before
+    return Room(memory, [named[lease.name] for lease in leases], named,
+                [(table, place, entry + move) for table, place, entry in room.entries])

@@ -130,10 +130,10 @@ class Storage:
         size = value.like.nbytes
         if value.memory in self.escaping and not self.is_copied(value.number):
             array = self.provided.get(value.number)
-            memory = np.empty(size, np.uint8) if array is None else array.reshape(-1).view(np.uint8)
-            self._lent[value.number] = memory
+            part = new_memory(size) if array is None else array.reshape(-1).view(np.uint8)
+            self._lent[value.number] = owner_of(part)
             self.bytes += size
-            return laid_out(memory, value.like)
+            return laid_out(part, value.like)
         if value.number in self.varying:
             return laid_out(self._own(value.number, size)[:size], value.like)
         start = self._arena.take(_aligned(size))
@@ -176,7 +176,7 @@ class Storage:
     def settle(self, scope: dict[str, Any], tables: Sequence[Array]) -> None:
         """Put real memory in place of the stand-ins: in arrays of a scope, and in tables of addresses."""
         size, (reserved, start) = self._arena.size, self._place
-        span, memory = (address(reserved) + start, size), np.empty(size, np.uint8)
+        span, memory = (address(reserved) + start, size), new_memory(size)
         self.bytes += size
         moved(scope, tables, span, memory)
         if self.layouts:                                   # whose arrays are asked for again
@@ -221,6 +221,17 @@ class Arena:
 
 def _aligned(size: int) -> int:
     return -(-max(size, 1) // ALIGNED) * ALIGNED
+
+
+def new_memory(size: int) -> Array:
+    """New memory of so many bytes, from the first cache line on in the memory that owns it."""
+    return lines_of(np.empty(size + ALIGNED, np.uint8))
+
+
+def lines_of(memory: Array) -> Array:
+    """Memory that `new_memory` has made, without what lies before its first cache line and behind its last one."""
+    start = -address(memory) % ALIGNED
+    return memory[start:start + memory.size - ALIGNED]
 
 
 def moved(scope: dict[Any, Any], tables: Sequence[Array], span: tuple[int, int], memory: Array) -> None:

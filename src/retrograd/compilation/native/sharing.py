@@ -2,8 +2,11 @@
 
 `share` runs a function over a range in parts. The words of a team say what is to be done: the parts that are taken, the
 parts that helpers have done, how many helpers are there, and the work. A part is taken by an exchange of the first
-word, which has the number of the work and that of the next part. The publishing thread takes parts like the others, so
-a helper that comes late or not at all costs nothing. `help` is what helpers run. Without a team, `share` runs all.
+word, which has the number of the work and a bit for each part. The publishing thread takes parts like the others, so a
+helper that comes late or not at all costs nothing. `help` is what helpers run. Without a team, `share` runs all.
+
+Each thread begins with a share of its own, in the order of the range. So one loop after the other finds the numbers of
+a share in the cache of the same thread. Moving them from core to core would take as long as computing them.
 """
 
 from __future__ import annotations
@@ -21,8 +24,9 @@ from .words import DONE, PRESENT, WORK
 
 # How often a helper looks for work before it lets other programs run in between, and then until it leaves.
 _EAGER, _PATIENT = 1000, 1000
-_SHARE = """define internal void @share(ptr %team, ptr %function, ptr %table, i64 %extent, i64 %parts) nounwind {
+_SHARE = """define internal void @share(ptr %team, ptr %function, ptr %table, i64 %extent, i64 %most) nounwind {
 entry:
+  %parts = call i64 @llvm.umin.i64(i64 %most, i64 32)
   %alone = icmp eq ptr %team, null
   br i1 %alone, label %all, label %publish
 all:
@@ -30,26 +34,34 @@ all:
   ret void
 publish:
   %done = getelementptr i64, ptr %team, i64 DONE
+  %present = getelementptr i64, ptr %team, i64 PRESENT
   %work = getelementptr i64, ptr %team, i64 WORK
   %last = load atomic i64, ptr %team monotonic, align 8
-  %number = lshr i64 %last, 16
+  %number = lshr i64 %last, 32
   %next = add i64 %number, 1
-  %open = shl i64 %next, 16
-  %closed = or i64 %open, 65535
+  %begun = shl i64 %next, 32
+  %closed = or i64 %begun, 4294967295
+  %beyond = shl i64 4294967295, %parts
+  %none = and i64 %beyond, 4294967295
+  %open = or i64 %begun, %none
   store atomic i64 %closed, ptr %team seq_cst, align 8
   fence seq_cst
+  %helpers = load atomic i64, ptr %present monotonic, align 8
+  %threads = add i64 %helpers, 1
   %f = ptrtoint ptr %function to i64
   %t = ptrtoint ptr %table to i64
   %p1 = getelementptr i64, ptr %work, i64 1
   %p2 = getelementptr i64, ptr %work, i64 2
   %p3 = getelementptr i64, ptr %work, i64 3
+  %p4 = getelementptr i64, ptr %work, i64 4
   store atomic i64 %f, ptr %work monotonic, align 8
   store atomic i64 %t, ptr %p1 monotonic, align 8
   store atomic i64 %extent, ptr %p2 monotonic, align 8
   store atomic i64 %parts, ptr %p3 monotonic, align 8
+  store atomic i64 %threads, ptr %p4 monotonic, align 8
   store atomic i64 0, ptr %done monotonic, align 8
   store atomic i64 %open, ptr %team release, align 8
-  %own = call i64 @take(ptr %team)
+  %own = call i64 @take(ptr %team, i64 0)
   br label %wait
 wait:
   %turns = phi i64 [ 0, %publish ], [ %more, %pause ], [ %more, %yield ]
@@ -70,25 +82,33 @@ yield:
 end:
   ret void
 }"""
-_TAKE = """define internal i64 @take(ptr %team) nounwind noinline {
+_TAKE = """define internal i64 @take(ptr %team, i64 %rank) nounwind noinline {
 entry:
   %work = getelementptr i64, ptr %team, i64 WORK
   %p1 = getelementptr i64, ptr %work, i64 1
   %p2 = getelementptr i64, ptr %work, i64 2
   %p3 = getelementptr i64, ptr %work, i64 3
+  %p4 = getelementptr i64, ptr %work, i64 4
+  %next.rank = add i64 %rank, 1
   br label %look
 look:
   %count = phi i64 [ 0, %entry ], [ %count, %try ], [ %counted, %run ]
   %claim = load atomic i64, ptr %team acquire, align 8
-  %part = and i64 %claim, 65535
   %f = load atomic i64, ptr %work monotonic, align 8
   %t = load atomic i64, ptr %p1 monotonic, align 8
   %extent = load atomic i64, ptr %p2 monotonic, align 8
   %parts = load atomic i64, ptr %p3 monotonic, align 8
-  %left = icmp ult i64 %part, %parts
+  %threads = load atomic i64, ptr %p4 monotonic, align 8
+  %not.taken = xor i64 %claim, -1
+  %free = and i64 %not.taken, 4294967295
+  %some = icmp ne i64 %free, 0
+  %any = icmp ugt i64 %claim, 4294967295
+  %left = and i1 %some, %any
   br i1 %left, label %try, label %end
 try:
-  %after = add i64 %claim, 1
+  %part = call i64 @choose(i64 %free, i64 %parts, i64 %threads, i64 %rank)
+  %bit = shl i64 1, %part
+  %after = or i64 %claim, %bit
   %exchange = cmpxchg ptr %team, i64 %claim, i64 %after acq_rel monotonic, align 8
   %taken = extractvalue { i64, i1 } %exchange, 1
   br i1 %taken, label %run, label %look
@@ -105,15 +125,36 @@ run:
 end:
   ret i64 %count
 }"""
+# The first free part of the thread's own share, and the last free part of all if its share is taken.
+_CHOOSE = """define internal i64 @choose(i64 %free, i64 %parts, i64 %threads, i64 %rank) nounwind {
+  %some = call i64 @llvm.umax.i64(i64 %threads, i64 1)
+  %first = mul i64 %rank, %parts
+  %start = udiv i64 %first, %some
+  %last = add i64 %first, %parts
+  %end = udiv i64 %last, %some
+  %low = call i64 @llvm.umin.i64(i64 %start, i64 32)
+  %high = call i64 @llvm.umin.i64(i64 %end, i64 32)
+  %below = shl i64 1, %low
+  %up.to = shl i64 1, %high
+  %share = sub i64 %up.to, %below
+  %own = and i64 %free, %share
+  %any = icmp ne i64 %own, 0
+  %ahead = call i64 @llvm.cttz.i64(i64 %own, i1 false)
+  %zeros = call i64 @llvm.ctlz.i64(i64 %free, i1 false)
+  %behind = sub i64 63, %zeros
+  %part = select i1 %any, i64 %ahead, i64 %behind
+  ret i64 %part
+}"""
 _HELP = """define void @help(ptr %team) nounwind {
 entry:
   %done = getelementptr i64, ptr %team, i64 DONE
   %present = getelementptr i64, ptr %team, i64 PRESENT
   %arrived = atomicrmw add ptr %present, i64 1 acq_rel
+  %rank = add i64 %arrived, 1
   br label %look
 look:
   %turns = phi i64 [ 0, %entry ], [ 0, %report ], [ %more, %pause ], [ %more, %yield ]
-  %count = call i64 @take(ptr %team)
+  %count = call i64 @take(ptr %team, i64 %rank)
   %some = icmp ne i64 %count, 0
   br i1 %some, label %report, label %idle
 report:
@@ -138,23 +179,29 @@ leave:
 }"""
 
 
-def _filled(text: str, module: Module) -> str:
+def _add(module: Module, name: str, text: str) -> None:
+    """Add a function to the module, and those that it calls."""
+    for function in ("umin", "umax"):
+        module.declare(f"llvm.{function}.i64", "i64", "i64", "i64")
+    for function in ("cttz", "ctlz"):
+        module.declare(f"llvm.{function}.i64", "i64", "i64", "i1")
     pause = pausing()
     if pause:
         module.declared[pause] = f"declare void @{pause}()"
     yields = has_symbol("sched_yield")
     if yields:
         module.declared["sched_yield"] = "declare i32 @sched_yield() nounwind"
-    found = {"DONE": DONE, "PRESENT": PRESENT, "WORK": WORK, "EAGER": _EAGER, "LAST": _EAGER + _PATIENT,
+    words = {"DONE": DONE, "PRESENT": PRESENT, "WORK": WORK, "EAGER": _EAGER, "LAST": _EAGER + _PATIENT,
              "PAUSE": f"call void @{pause}()" if pause else "", "YIELD": "call i32 @sched_yield()" if yields else ""}
-    for word, value in found.items():
-        text = text.replace(word, str(value))
-    return text
+    for function, lines in (("choose", _CHOOSE), ("take", _TAKE), (name, text)):
+        for word, value in words.items():
+            lines = lines.replace(word, str(value))
+        module.functions[function] = lines
 
 
 def help_module(module: Module) -> Module:
     """Add `help(team)` to the module: take parts of published work until there has been none for a while."""
-    module.functions.update({"take": _TAKE.replace("WORK", str(WORK)), "help": _filled(_HELP, module)})
+    _add(module, "help", _HELP)
     return module
 
 
@@ -164,7 +211,7 @@ def shared(module: Module, function: str, extent: int | str, parts: int | str, t
     The extent and the parts are numbers, or the names of numbers.
     """
     if "share" not in module.functions:
-        module.functions.update({"take": _TAKE.replace("WORK", str(WORK)), "share": _filled(_SHARE, module)})
+        _add(module, "share", _SHARE)
     return f"  call void @share(ptr %team, ptr @{function}, ptr {table}, i64 {extent}, i64 {parts})"
 
 

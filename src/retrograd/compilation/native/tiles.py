@@ -91,10 +91,11 @@ class _Tiled:
         return code.function(f"internal void @{name}(ptr %a, ptr %b, ptr %out, i64 %begin, i64 %end)")
 
     def _piece(self, piece: str) -> None:
-        code = self.code
-        for number, (start, count) in enumerate(self.panels):
-            block = code.put(f"sub i64 {piece}, {number * self.blocks}")
-            code.only_if(code.put(f"icmp ult i64 {block}, {self.blocks}"), partial(self._panel, start, count, block))
+        """A block of a panel. Pieces that follow each other have the same rows."""
+        code, count = self.code, len(self.panels)
+        block, panel = [code.put(f"{name} i64 {piece}, {count}") for name in ("udiv", "urem")]
+        for number, (start, width) in enumerate(self.panels):
+            code.only_if(code.put(f"icmp eq i64 {panel}, {number}"), partial(self._panel, start, width, block))
 
     def _panel(self, start: int, count: int, block: str) -> None:
         """A block of the columns from `start` on."""

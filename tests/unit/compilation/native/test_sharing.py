@@ -8,7 +8,6 @@ import random
 import threading
 import time
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -77,16 +76,38 @@ def test_each_part_runs_once(reduced: tuple[int, ...], kind: str) -> None:
             assert (arrays[2] == count * size).all()
 
 
-def test_a_helper_takes_the_parts_that_are_left_and_leaves() -> None:
+@pytest.mark.parametrize(("count", "parts"), [(1, [6, 5, 4, 3, 2]), (2, [3, 4, 5, 6, 2]), (3, [2, 3, 6, 5, 4]),
+                                              (9, [6, 5, 4, 3, 2])])
+def test_a_helper_takes_parts_of_its_own_share_and_then_those_that_are_left(count: int, parts: list[int]) -> None:
+    """The helper is the second of so many threads."""
     taken: list[tuple[int, int, int]] = []
     note = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(lambda *part: taken.append(part))
-    memory = np.zeros(WORDS, np.int64)
-    memory[WORK:WORK + 4] = ctypes.cast(note, ctypes.c_void_p).value, 5, 103, 7
-    memory[CLAIM] = (9 << 16) + 2                           # two parts are taken
+    memory, number = np.zeros(WORDS, np.int64), 9 << 32
+    memory[WORK:WORK + 5] = ctypes.cast(note, ctypes.c_void_p).value, 5, 103, 7, count
+    memory[CLAIM] = number + (0xFFFFFFFF << 7 & 0xFFFFFFFF) + 0b11           # the first two parts are taken
     team._helping()[0](address(memory))
-    bounds = [103 * part // 7 for part in range(2, 8)]
-    assert taken == [(5, *pair) for pair in pairwise(bounds)]
-    assert (memory[CLAIM], memory[DONE], memory[PRESENT]) == ((9 << 16) + 7, 5, 0)
+    assert taken == [(5, 103 * part // 7, 103 * (part + 1) // 7) for part in parts]
+    assert (memory[CLAIM], memory[DONE], memory[PRESENT]) == (number + 0xFFFFFFFF, 5, 0)
+
+
+@pytest.mark.parametrize("parts", [1, 2, 31, 32, 33, 1000])
+def test_any_number_of_parts_covers_the_range_once(parts: int) -> None:
+    module, taken = Module(host()), list[tuple[int, int]]()
+    shared(module, "work", 1, 2)
+    module.functions["go"] = (
+        "define void @go(ptr %work, ptr %team, i64 %parts) {\n"
+        "  call void @share(ptr %team, ptr %work, ptr null, i64 2000, i64 %parts)\n  ret void\n}")
+    code = compiled(module.text(), True)
+    note = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(
+        lambda _, begin, end: taken.append((begin, end)))
+    go = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(code.addresses["go"])
+    memory = np.zeros(WORDS, np.int64)
+    for _ in range(2):
+        taken.clear()
+        go(ctypes.cast(note, ctypes.c_void_p), address(memory), parts)
+        assert len(taken) == min(parts, 32)
+        assert [begin for begin, _ in taken] == [0, *[end for _, end in taken[:-1]]]
+        assert taken[-1][1] == 2000
 
 
 def test_a_thread_waits_for_the_parts_that_a_helper_has_taken() -> None:
