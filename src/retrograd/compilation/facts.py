@@ -14,12 +14,15 @@ from .passes.effects import SAFE
 from .passes.expansions import EXPANSIONS
 from .passes.fusing import ALSO_ELEMENTWISE, REDUCTIONS
 from .passes.joins import JOINS
+from .passes.losses import LOSSES
 from .passes.networks import NETWORKS
 from .passes.products import PRODUCTS
+from .passes.statistics import STATISTICS
 
 APART = (
     table("A compiled plan takes it apart: {}", EXPANSIONS),
-    table("A plan in machine code takes it apart: {}", NETWORKS, ATTENTION, JOINS, PRODUCTS))
+    table("A plan in machine code takes it apart: {}", STATISTICS, LOSSES, NETWORKS, ATTENTION, JOINS,
+          PRODUCTS))
 LOOPS = (
     table("Machine code has a formula for it", *[dict.fromkeys(family.FORMULAS, True) for family in FAMILIES]),
     table("Machine code walks its steps", dict.fromkeys(FORWARD, True), dict.fromkeys(BACKWARD, True)),

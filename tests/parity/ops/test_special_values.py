@@ -50,3 +50,35 @@ def test_values_and_gradients(call: str) -> None:
     for their, our in zip(theirs, ours):
         if their is not None:
             np.testing.assert_allclose(our, their, 1e-6, 1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "complex64"])
+@pytest.mark.parametrize("p", [1, 2, 3, -1, 0.5, inf, -inf])
+def test_a_norm_of_one_number_is_its_size(p: float, dtype: str) -> None:
+    """So neither the square of a large number overflows nor that of a small one vanishes."""
+
+    def norms(t: Any) -> list[Any]:
+        found = []
+        for number in (0.0, -0.0, 1e-30, -1e30, 3.0, inf, -inf, nan, *([1e-45] if dtype == "float32" else [])):
+            for shape, dim in (((), None), ((1,), None), ((3, 1), 1), ((1, 3), 0), ((2, 1, 1), (1, 2)), ((1, 0), 0)):
+                for keepdim in (False, True):
+                    x = t.full(shape, number, dtype=t.float64).to(getattr(t, dtype)).requires_grad_()
+                    norm = t.linalg.vector_norm(x, p, dim, keepdim)
+                    gradient, = t.autograd.grad(norm.sum(), x)
+                    wide = t.complex128 if gradient.is_complex() else t.float64
+                    found.append((norm.detach().double().numpy(), gradient.to(wide).numpy(), norm.stride()))
+        return found
+
+    for (ours, gradient, strides), (theirs, right, steps) in zip(norms(retrograd), norms(torch), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+        np.testing.assert_allclose(gradient, right, rtol=2e-3)
+        assert strides == steps
+
+
+def test_the_sign_of_a_complex_infinity_is_nan() -> None:
+    numbers = [complex(inf, 0), complex(1, -inf), complex(inf, inf), complex(nan, 1), 0j, complex(-2, 0), 3 + 4j]
+    for t in (retrograd, torch):
+        x = t.tensor(numbers, requires_grad=True)
+        found = x.sgn().detach().numpy(), t.autograd.grad(x.abs().sum(), x)[0].resolve_conj().numpy()
+        for each in found:
+            np.testing.assert_array_equal(each, np.array([complex(nan, nan)] * 4 + [0, -1, 0.6 + 0.8j], np.complex64))

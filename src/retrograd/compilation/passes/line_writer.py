@@ -37,6 +37,16 @@ class LineWriter:
         """Whether all results lie row by row."""
         return all([self.values[number].like.flags.c_contiguous for number in self.line.results])
 
+    def floats(self, *args: Ref | None) -> bool:
+        """Whether all arrays have the floating-point type of the result, which is a wide one, and elements."""
+        likes = [self.like(arg) for arg in args if arg is not None]
+        return all([like.dtype == self.result.dtype and like.dtype.char in "fd" and like.size for like in likes])
+
+    def rows(self, x: Ref) -> Array:
+        """The geometry of a result like x that lies row by row."""
+        like = self.like(x)
+        return np.empty(like.shape, like.dtype)
+
     @property
     def made(self) -> Ref:
         """The result."""

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from ...foundations.names import reached
+from ...ops.framework import Op
 from ..program.lines import Program, Ref, Value
 from ..program.stand_ins import let_go
 from .expansions import EXPANSIONS, expanded
@@ -78,6 +79,13 @@ def _taken_apart(tables: Callable[[], Any], work: Work) -> int:
     return len(work.program.lines)
 
 
+def _networks() -> dict[Op, Callable[..., bool]]:
+    tables: dict[Op, Callable[..., bool]] = {}
+    for module, name in (("statistics", "STATISTICS"), ("losses", "LOSSES"), ("networks", "NETWORKS")):
+        tables |= getattr(reached(f"compilation.passes.{module}"), name)
+    return tables
+
+
 def _loops(work: Work) -> int:
     work.units = units(work.program, work.lowering, work.measured)
     return len(work.units)
@@ -94,9 +102,9 @@ PASSES = (
     Pass("constants", partial(_on_program, with_constants)),
     # Constants of a program for all sizes are computed again for other sizes.
     Pass("release", _release, sized=False),
-    # Means, losses, steps of optimizers; softmax, norms; attention; joins as writes.
+    # Means, squared losses, steps of optimizers; variances, norms, losses, softmax; attention; joins as writes.
     Pass("formulas", partial(_taken_apart, lambda: _FORMULAS)),
-    Pass("networks", partial(_taken_apart, lambda: reached("compilation.passes.networks").NETWORKS), "native"),
+    Pass("networks", partial(_taken_apart, _networks), "native"),
     Pass("attention", partial(_taken_apart, lambda: reached("compilation.passes.attention").ATTENTION), "native",
          sized=False),
     Pass("joins", partial(_taken_apart, lambda: reached("compilation.passes.joins").JOINS), "native", sized=False),

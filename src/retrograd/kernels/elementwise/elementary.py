@@ -105,13 +105,14 @@ def relu(x: Array, *, out: Array | EllipsisType = ...) -> Any:
 
 
 def sgn(x: Array, *, out: Array | EllipsisType = ...) -> Any:
-    """x / abs(x), and 0 at 0. A real nan gives 0 too."""
+    """x / abs(x), and 0 at 0. A real nan gives 0 too, and a complex infinity gives nan."""
     kind = x.dtype.kind
     if kind == "b":
         return np.logical_or(x, x, out=out)
-    undefined = np.not_equal(x, x, out=...) if kind == "f" else None
+    undefined = np.not_equal(x, x, out=...) if kind == "f" else np.isinf(x, out=...) if kind == "c" else None
     result = np.sign(x, out=out)
-    return result if undefined is None else _replace(result, undefined, 0.0)
+    number = 0.0 if kind == "f" else complex(math.nan, math.nan)
+    return result if undefined is None else _replace(result, undefined, number)
 
 
 def rounded(x: Array, *, out: Array | EllipsisType = ...) -> Any:
@@ -195,7 +196,7 @@ def nan_to_num(x: Array, nan: float | None, posinf: float | None, neginf: float 
     return np.asarray(np.nan_to_num(x, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf))
 
 
-def _replace(out: Array, condition: Array, value: float) -> Any:
+def _replace(out: Array, condition: Array, value: complex) -> Any:
     """Write a number to where the condition is true, which is rarely anywhere."""
     return where_into(out, condition, value) if condition.any() else out
 

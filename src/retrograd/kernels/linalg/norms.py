@@ -10,6 +10,7 @@ import numpy as np
 from ...foundations.dtypes import Array, dtype as torch_dtype, require
 from ..elementwise.elementary import delivered, widened
 from ..rows import sums, sums_of_squares
+from ..sums import count
 from ..thresholds import DISTANCES_BLOCK, DISTANCES_ROWS
 
 
@@ -18,6 +19,9 @@ def norm(x: Array, p: float, axes: tuple[int, ...], keepdim: bool, dtype: np.dty
     if dtype is not None and dtype != x.dtype:
         x = x.astype(dtype)
     final = x.real.dtype
+    if p != 0 and count(x.shape, axes) == 1:              # without overflow, as in PyTorch
+        size = np.abs(x, out=...)
+        return size if keepdim else size.reshape([n for axis, n in enumerate(x.shape) if axis not in axes])
     wide = widened(x)
     if p == 2 and wide.dtype.kind == "f":
         result = sums_of_squares(wide, axes, keepdim)

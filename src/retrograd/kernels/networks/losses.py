@@ -57,6 +57,14 @@ def huber_loss(x: Array, y: Array, reduction: str, delta: float) -> Any:
 def binary_cross_entropy(x: Array, y: Array, weight: Array | None, reduction: str) -> Any:
     """-(y log(x) + (1 - y) log(1 - x)), with logarithms of at least -100."""
     refuse(x.dtype, "binary_cross_entropy", "biuc")
+    check_probabilities(x, y)
+    wide = widened(x)
+    loss = (y - 1) * np.maximum(np.log1p(-wide), -100) - y * np.maximum(np.log(wide), -100)
+    return reduced(np.asarray(_weighted(loss, weight).astype(x.dtype, copy=False)), reduction)
+
+
+def check_probabilities(x: Array, y: Array) -> None:
+    """Raise RuntimeError if an element of the input x or the target y of a binary cross entropy is not in [0, 1]."""
     if x.size and not (np.min(x) >= 0 and np.max(x) <= 1):
         raise noted(RuntimeError("all elements of input should be between 0 and 1"),
                     given=_given(x),
@@ -64,9 +72,6 @@ def binary_cross_entropy(x: Array, y: Array, weight: Array | None, reduction: st
     if y.size and not (np.min(y) >= 0 and np.max(y) <= 1):
         raise noted(RuntimeError("all elements of target should be between 0 and 1"),
                     given=_given(y))
-    wide = widened(x)
-    loss = (y - 1) * np.maximum(np.log1p(-wide), -100) - y * np.maximum(np.log(wide), -100)
-    return reduced(np.asarray(_weighted(loss, weight).astype(x.dtype, copy=False)), reduction)
 
 
 def _given(x: Array) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...kernels.linalg import norms as kernels
+from ...kernels.sums import count
 from ..choosing import choose
 from ..domains import subtracted
 from ..elementwise.elementary import sgn
@@ -27,10 +28,10 @@ def norm_backward(g: Value, x: Value, out: Value, p: float, axes: tuple[int, ...
     if p == 0:
         return np.zeros_like(x)
     if p == 2:
-        if x.dtype.itemsize == 2:                           # in half precision the inverse may overflow
+        if x.dtype.itemsize == 2 or count(x.shape, axes) == 1:               # whose inverse may overflow
             length = spread(out, x.shape, axes, keepdim)
             return spread(g, x.shape, axes, keepdim) * np.where(length == 0.0, 0.0, x / length)
-        inverse = np.where(out == 0.0, 0.0, 1.0 / out)      # no norm but 0 is small enough for an overflow
+        inverse = np.where(out == 0.0, 0.0, 1.0 / out)      # no root of squares but 0 is so small
         return spread(g, x.shape, axes, keepdim) * (x * spread(inverse, x.shape, axes, keepdim))
     size, sign = np.abs(x), sgn(x)
     if p == 1:
