@@ -175,6 +175,8 @@ _forgotten = 0
 def forget(owner: Array) -> None:
     """Begin to count anew: the memory that `owner` owns now serves another value."""
     global _forgotten
+    if id(owner) not in _books:                            # most memory was never written in place
+        return
     with moment:
         if _books.pop(id(owner), None) is not None:
             _forgotten += 1

@@ -19,7 +19,7 @@ from .host import Host, host
 from .lanes import Code
 from .modules import Module
 from .nest import reduced_size
-from .products import Product, write_product
+from .products import Product, even, write_product
 from .recurrent import Steps, lanes_of, write_steps
 from .sharing import Apart, bytes_apart, shared, write_apart
 from .team import ENOUGH, with_team
@@ -173,7 +173,7 @@ def _whole(function: str, extent: str) -> str:
 
 def _in_parts(module: Module, function: str, extent: int, cost: float) -> _Inside:
     """The call of a function of ranges, in parts if it takes long."""
-    parts = min(extent, int(cost) // _PART, _PARTS)
+    parts = even(min(extent, int(cost) // _PART, _PARTS))
     return _Inside(shared(module, function, extent, parts), cost) if parts > 1 else _Inside(
         _whole(function, str(extent)), 0)
 

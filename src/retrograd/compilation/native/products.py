@@ -90,7 +90,7 @@ def _write_stacks(code: Code, product: Product, places: list[str], cost: float) 
     """The pieces of all matrices. Returns how many they are."""
     count, element = math.prod([stack.number for stack in product.stacks]), TYPES[product.dtype]
     sizes = product.sizes or by_rows(product.m, product.n, product.k, product.transposes)
-    tiled = write_tiled(code.module, sizes, product.dtype, int(min(_PIECES, cost / _ENOUGH) / count))
+    tiled = write_tiled(code.module, sizes, product.dtype, even(int(min(_PIECES, cost / _ENOUGH) / count)))
     if not product.stacks:
         code.do(f"call void @{tiled.name}({_pointers(places)}, i64 %begin, i64 %end)")
         return tiled.pieces
@@ -107,6 +107,11 @@ def _write_stacks(code: Code, product: Product, places: list[str], cost: float) 
 
     code.loop("%begin", "%end", 1, body)
     return count * tiled.pieces
+
+
+def even(parts: int) -> int:
+    """The greatest power of two that is no greater: so many parts are as much work for each of two or four threads."""
+    return 1 << parts.bit_length() - 1 if parts > 0 else 0
 
 
 def _pointers(places: Sequence[str]) -> str:
