@@ -9,11 +9,12 @@ import sys
 from collections.abc import Mapping
 from itertools import repeat
 from statistics import median
-from time import perf_counter, sleep
+from time import perf_counter, process_time, sleep
 
 from benchmarks.workloads import Run
 
-SAMPLE_SECONDS, PAUSE = 0.02, 0.05
+SAMPLE_SECONDS = 0.02
+ASLEEP, SECONDS_AWAKE = 0.005, 0.5      # a pause in which no thread computes, and how long one may do so
 IMPORT_ROUNDS = 9
 
 
@@ -24,9 +25,9 @@ def time_in_turns(runs: Mapping[str, Run], rounds: int) -> dict[str, float]:
     order = list(runs)
     for _ in range(rounds):
         for name in order:
-            sleep(PAUSE)
+            wait_for_threads()
             if calls[name] > 1:
-                runs[name]()  # fills the caches, and lets the other package's threads fall asleep
+                _sample(runs[name], calls[name])  # fills the caches, and each thread has a processor of its own
             samples[name].append(_sample(runs[name], calls[name]))
         order.reverse()  # A B, B A: no package always runs after the other
     return {name: median(times) for name, times in samples.items()}
@@ -47,6 +48,20 @@ def _calls_a_sample(run: Run) -> int:
     while (seconds := _sample(run, calls) * calls) < SAMPLE_SECONDS:
         calls = max(2 * calls, int(calls * SAMPLE_SECONDS / max(seconds, 1e-6)))
     return calls
+
+
+def wait_for_threads() -> None:
+    """Wait until the threads of the package that ran last are asleep.
+
+    Threads look for more work before they sleep: those of OpenMP, which PyTorch has, for some 10 ms, those of OpenBLAS,
+    which NumPy has, for some 100 ms. Meanwhile they take a processor from the package that runs next.
+    """
+    end = perf_counter() + SECONDS_AWAKE
+    while perf_counter() < end:
+        before = process_time()
+        sleep(ASLEEP)
+        if process_time() - before < ASLEEP / 5:
+            break
 
 
 def _sample(run: Run, calls: int) -> float:
