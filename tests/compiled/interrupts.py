@@ -206,6 +206,22 @@ class Large(Program):
         return y, y.sum()
 
 
+class Held(Program):
+    """Holds results of the last two calls, so the plan goes on with other memory."""
+
+    def prepare(self) -> None:
+        self.w = torch.full((3000,), 0.5)
+        self.kept = [torch.zeros(3000), torch.zeros(3000)]
+
+    def batch(self, call: int) -> Any:
+        return torch.full((3000,), 1.0 + call)
+
+    def step(self, x: Any) -> Any:
+        y = (x * self.w).sin() + 1
+        self.kept[0], self.kept[1] = self.kept[1], y
+        return y.exp(), x + 1
+
+
 class Counting(Steps):
     """Counts in its state, hands on numbers, and branches on one."""
 
@@ -234,7 +250,7 @@ class SizedCounting(Counting):
 
 
 PROGRAMS: dict[str, type[Program]] = {cls.__name__: cls for cls in (
-    Gradients, Steps, Adam, Looks, Sized, Listed, Outside, Hooked, Large, Counting, SizedCounting)}
+    Gradients, Steps, Adam, Looks, Sized, Listed, Outside, Hooked, Large, Held, Counting, SizedCounting)}
 
 
 def counted(program: Program) -> list[Any]:

@@ -86,8 +86,8 @@ class Room:
 
     `arrays` are those of the leases. `named` are all arrays of the plan in the memory, by their names in the source.
     `entries` are the addresses in the memory, each with its table and its place there. `used` are the references to the
-    memory and to the array of each lease while the plan uses the memory, and `left` are those to the memory and to all
-    arrays while the plan uses another one. Both are counted as if the program held nothing.
+    memory and to the array of each lease while the plan uses the memory, and `left` are those to the memory and to the
+    arrays while the plan uses another one. Both are as many as there are if the program holds nothing.
     """
 
     __slots__ = ("arrays", "entries", "left", "memory", "named", "used")
@@ -98,17 +98,16 @@ class Room:
         self.used: list[tuple[int, int]] = []
         self.left: list[int] = []
 
-    def holds(self, array: Array) -> int:
-        """How many references to an array stand here."""
-        return sum([each is array for each in (self.memory, *self.arrays, *self.named.values())])
+    def held_by(self, memories: int, array: Array) -> int:
+        """The references to an array from so many holders of the memory, and from one of each array."""
+        return sum([each is array for each in (*[self.memory] * memories, *self.arrays, *self.named.values())])
 
-    def count(self, leases: Sequence[Lease]) -> None:
-        """Note the references that the leases have counted, which use this memory now."""
-        self.used = [(lease.memory_count, lease.array_count) for lease in leases]
-        counts = [leases[0].memory_count, *[lease.array_count for lease in leases]]
-        ends = [*[lease.memory for lease in leases], *[lease.array for lease in leases], *self.named.values()]
-        self.left = [count - sum([each is array for each in ends])          # the leases and the source let go of it
-                     for count, array in zip(counts, (self.memory, *self.arrays))]
+    def expect(self, used: list[tuple[int, int]]) -> None:
+        """Note the references while the plan uses the memory. When the plan leaves, leases and source let go of it."""
+        counts = [used[0][0], *[count for _, count in used]]
+        self.left = [count - self.held_by(len(used), array)
+                     for count, array in zip(counts, (self.memory, *self.arrays), strict=True)]
+        self.used = used
 
     def is_free(self) -> bool:
         """Whether the program has let go of the memory, which the plan has left."""
@@ -155,6 +154,7 @@ class Leases:
         """Take all memory back. The plan goes on with other memory in place of what the program holds."""
         if self._moving is not None:
             self._use(*self._moving)
+            self._moving = None
         held = [group for group in self._groups
                 if HELD_ONCE < 0 or not all([lease.is_free() for lease in group.leases])]
         if held:
@@ -177,19 +177,20 @@ class Leases:
             if type(array) is np.ndarray and id(owner_of(array)) in named:
                 named[id(owner_of(array))][name] = array
         for group in groups:
-            self._make_room(group.leases, group, named[id(group.leases[0].memory)])
+            self._make_room(group, named[id(group.leases[0].memory)])
 
-    def _make_room(self, leases: list[Lease], group: Group, named: dict[str, Array]) -> None:
-        """Note what lies in the memory that the leases of a group use."""
-        memory = leases[0].memory
+    def _make_room(self, group: Group, named: dict[str, Array]) -> None:
+        """Note what lies in the memory that the leases of a group use. The room itself holds it, too."""
+        memory = group.leases[0].memory
         start, size = address(memory), memory.nbytes
         entries = [(table, int(place), int(table[place])) for table in self.tables
                    for place in np.nonzero((table >= start) & (table < start + size))[0]]
-        room = group.room = Room(memory, [lease.array for lease in leases], named, entries)
-        for lease in leases:
-            lease.memory_count += room.holds(lease.memory)
-            lease.array_count += room.holds(lease.array)
-        room.count(leases)
+        room = Room(memory, [lease.array for lease in group.leases], named, entries)
+        room.expect([(lease.memory_count + room.held_by(1, memory), lease.array_count + room.held_by(1, lease.array))
+                     for lease in group.leases])
+        self._moving = group, room
+        self._use(group, room)
+        self._moving = None
 
     def _leave(self, group: Group) -> None:
         """Leave the memory of a group to the program. Use the memory that was left before, or new memory."""
@@ -204,7 +205,7 @@ class Leases:
             self._use(group, room)
             for lease in group.leases:
                 lease.settle()
-            room.count(group.leases)
+            room.expect([(lease.memory_count, lease.array_count) for lease in group.leases])
         group.other, self._moving = present, None
 
     def _use(self, group: Group, room: Room) -> None:
@@ -212,10 +213,11 @@ class Leases:
         self.scope.update(room.named)
         for table, place, entry in room.entries:
             table[place] = entry
-        for lease, array, counts in zip(group.leases, room.arrays, room.used or [(0, 0)] * len(room.arrays)):
+        counts = room.used or [(0, 0)] * len(room.arrays)
+        for lease, array, (of_memory, of_array) in zip(group.leases, room.arrays, counts, strict=True):
             lease.array, lease.memory = array, room.memory
-            lease.memory_count, lease.array_count = counts
-        group.room, self._moving = room, None
+            lease.memory_count, lease.array_count = of_memory, of_array
+        group.room = room
 
 
 def _like(room: Room, leases: Sequence[Lease]) -> Room:

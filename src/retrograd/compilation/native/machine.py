@@ -22,7 +22,7 @@ from .nest import reduced_size
 from .products import Product, even, write_product
 from .recurrent import Steps, lanes_of, write_steps
 from .sharing import Apart, bytes_apart, shared, write_apart
-from .team import ENOUGH, with_team
+from .team import ENOUGH, Chooser
 from .vectors import identity
 from .writing import LoopWriter, Placed as Placed, Work
 
@@ -249,7 +249,7 @@ class Native:
         place = self.builder.address
         if isinstance(piece, _Run):
             if piece.team:
-                return partial(with_team, ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 2)(place(piece.name)))
+                return Chooser(ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 2)(place(piece.name)))
             short: Callable[[int], object] = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(place(piece.name))
             return short                                    # which keeps the interpreter's lock
         ranges = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(place(piece.work.loop))

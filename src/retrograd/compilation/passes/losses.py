@@ -15,7 +15,7 @@ from ...kernels.networks.losses import check_classes, check_probabilities
 from ...ops.basic import cast, look
 from ...ops.choosing import choose
 from ...ops.elementwise.arithmetic import add, div, mul, neg, sub
-from ...ops.elementwise.comparison import clamp_number, eq, ge, le, logical_and, ne
+from ...ops.elementwise.comparison import clamp_number, eq, ge, le, logical_and, logical_not, ne
 from ...ops.elementwise.elementary import abs, log, log1p
 from ...ops.framework import Op
 from ...ops.networks.activations import at_most, log_sigmoid
@@ -108,8 +108,8 @@ def _bce(w: LineWriter, x: Any, y: Any, weight: Any, reduction: str) -> bool:
     between = [w.call(op, number, limit, like=truth) for number in (x, y) for op, limit in ((ge, zero), (le, one))]
     for other in between[1:]:
         between[0] = w.call(logical_and, between[0], other, like=truth)
-    found = _sum_of(w, between[0], like.dtype)
-    w.call(look, found, _all_between, x, y, like=w.like(found))
+    outside = _sum_of(w, w.call(logical_not, between[0], like=truth), like.dtype)
+    w.call(look, outside, _none_outside, x, y, like=w.like(outside))
     logs = [w.call(clamp_number, w.call(op, number, like=like), -100.0, None, like=like)
             for op, number in ((log1p, w.call(neg, x, like=like)), (log, x))]
     first = w.call(mul, w.call(sub, y, one, like=like), logs[0], like=like)
@@ -123,9 +123,9 @@ def _weighted(w: LineWriter, x: Any, y: Any, weight: Any, like: Array, reduction
     return _reduced(w, mul, w.call(sub, x, y, like=like), weight, like=like, reduction=reduction)
 
 
-def _all_between(found: Array, x: Array, y: Array) -> None:
-    """Raise RuntimeError if fewer than all elements of x and y were found between 0 and 1."""
-    if found != x.size:
+def _none_outside(count: Array, x: Array, y: Array) -> None:
+    """Raise RuntimeError if elements of x or y, so many of which were counted, are not between 0 and 1."""
+    if count:
         check_probabilities(x, y)
 
 

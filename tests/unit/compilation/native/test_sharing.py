@@ -165,6 +165,40 @@ def test_sums_do_not_depend_on_the_threads(seed: int) -> None:
             np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("together", [0.4, 2.5])
+def test_a_function_has_helpers_only_if_it_takes_less_time_with_them(together: float,
+                                                                     monkeypatch: pytest.MonkeyPatch) -> None:
+    """The times are those of a clock that only the function moves. In the third round, the other way is quicker."""
+    now, ways, cost = [0.0], list[bool](), {True: together, False: 1.0}
+
+    def function(table: int, helpers: int | None) -> None:
+        assert table == 7
+        ways.append(helpers is not None)
+        now[0] += cost[ways[-1]]
+
+    monkeypatch.setattr(team, "clock", lambda: now[0])
+    monkeypatch.setattr(team, "with_team", lambda function, table: function(table, 1))
+    chooser, tried = team.Chooser(function), [True] * team.TRIES + [False] * team.TRIES
+    for quicker in (together < 1, together < 1, together > 1):
+        ways.clear()
+        if quicker != (together < 1):
+            cost = {way: 3.0 - number for way, number in cost.items()}
+        for _ in range(team.ROUND + 1):
+            chooser(7)
+        assert ways == tried + [quicker] * (team.ROUND + 1 - len(tried))
+
+
+def test_a_function_that_raises_is_called_as_before() -> None:
+    def function(table: int, helpers: int | None) -> None:
+        raise KeyboardInterrupt
+
+    chooser = team.Chooser(function)
+    for _ in range(20):
+        with pytest.raises(KeyboardInterrupt):
+            chooser(7)
+        assert not team._Team.lock.locked()
+
+
 def test_several_callers_have_one_team() -> None:
     plans, errors = [counting((40, 40 + i), (0,)) for i in range(4)], []
 

@@ -26,7 +26,8 @@ CASES = [*[(name, "numpy", 0) for name in PROGRAMS], ("Steps", "llvm", 1), ("Ada
          ("Listed", "numpy", 1), ("Steps", "numpy", 2), ("Adam", "llvm", 2), ("Sized", "numpy", 2),
          ("Large", "llvm", 2), ("Outside", "llvm", 2), ("Hooked", "numpy", 1), ("Sized", "llvm", 3),
          ("Sized", "numpy", 4), ("Counting", "llvm", 1), ("Counting", "numpy", 2), ("SizedCounting", "numpy", 1),
-         ("SizedCounting", "numpy", 3), ("SizedCounting", "llvm", 4)]
+         ("SizedCounting", "numpy", 3), ("SizedCounting", "llvm", 4), ("Held", "llvm", 2), ("Held", "numpy", 3),
+         ("Held", "llvm", 4)]
 PARTS = 24                                                 # cases of a program, which share its lines
 SKIPPED = 90                                               # of so many lines of a case one is tried, unless all are
 pytestmark = [pytest.mark.filterwarnings("ignore:torch.compile runs (step|<lambda>) as it is"),
