@@ -51,8 +51,9 @@ function wholeView(least = graph().clientWidth > 600 ? 0.85 : 0.7) {
   const down = scene.direction === "down";
   const start = scene.boxes[0];
   const spare = [clientWidth - scene.width * k, height - scene.height * k];
-  const x = spare[0] >= 2 * margin || !start ? spare[0] / 2 : down ? clientWidth / 2 - (start.x + start.width / 2) * k : margin;
-  const y = spare[1] >= 2 * margin || !start ? spare[1] / 2 : down ? margin : height / 2 - (start.y + start.height / 2) * k;
+  const fits = (room) => room > 2 * margin - 0.01; // the zoom that leaves just the margins is rounded
+  const x = fits(spare[0]) || !start ? spare[0] / 2 : down ? clientWidth / 2 - (start.x + start.width / 2) * k : margin;
+  const y = fits(spare[1]) || !start ? spare[1] / 2 : down ? margin : height / 2 - (start.y + start.height / 2) * k;
   return { x, y: down && spare[1] > 0 ? Math.min(y, 2 * margin) : y, k };
 }
 
