@@ -35,6 +35,10 @@ class Browser:
         self.window(width, height)
         self.theme("dark" if dark else "light")
         self.driver.get(path.as_uri() + address)
+        deadline = time.monotonic() + PATIENCE             # the driver may return before the page is there
+        while not self.driver.execute_script(
+                "return document.readyState === 'complete' && location.href !== 'about:blank'"):
+            assert time.monotonic() < deadline, path
 
     def window(self, width: int, height: int = 800) -> None:
         """Give the page a width and a height, below those that a window can have too."""
