@@ -77,7 +77,7 @@ nestings: $(VENV)/.parity ## count right derivatives of all nestings, here and i
 mutants: $(VENV)/.parity ## plant faults in copies of the source and count those that the tests notice (an hour or more)
 	cd tests && nice -n 15 $(abspath $(BIN))/python -m mutants
 
-bench: $(VENV)/.bench ## measure speed and memory against real PyTorch and JAX (installs them; half an hour)
+bench: $(VENV)/.bench ## measure speed and memory against real PyTorch and JAX (installs them; twenty minutes)
 	mkdir -p build
 	$(MEASURE) -m benchmarks --json build/eager.json; eager=$$?; \
 	$(MEASURE) -m benchmarks.compiled --json build/compiled.json && exit $$eager

@@ -89,7 +89,6 @@ entry:
   %p2 = getelementptr i64, ptr %work, i64 2
   %p3 = getelementptr i64, ptr %work, i64 3
   %p4 = getelementptr i64, ptr %work, i64 4
-  %next.rank = add i64 %rank, 1
   br label %look
 look:
   %count = phi i64 [ 0, %entry ], [ %count, %try ], [ %counted, %run ]
@@ -127,11 +126,10 @@ end:
 }"""
 # The first free part of the thread's own share, and the last free part of all if its share is taken.
 _CHOOSE = """define internal i64 @choose(i64 %free, i64 %parts, i64 %threads, i64 %rank) nounwind {
-  %some = call i64 @llvm.umax.i64(i64 %threads, i64 1)
   %first = mul i64 %rank, %parts
-  %start = udiv i64 %first, %some
+  %start = udiv i64 %first, %threads
   %last = add i64 %first, %parts
-  %end = udiv i64 %last, %some
+  %end = udiv i64 %last, %threads
   %low = call i64 @llvm.umin.i64(i64 %start, i64 32)
   %high = call i64 @llvm.umin.i64(i64 %end, i64 32)
   %below = shl i64 1, %low
@@ -181,8 +179,7 @@ leave:
 
 def _add(module: Module, name: str, text: str) -> None:
     """Add a function to the module, and those that it calls."""
-    for function in ("umin", "umax"):
-        module.declare(f"llvm.{function}.i64", "i64", "i64", "i64")
+    module.declare("llvm.umin.i64", "i64", "i64", "i64")
     for function in ("cttz", "ctlz"):
         module.declare(f"llvm.{function}.i64", "i64", "i64", "i1")
     pause = pausing()

@@ -78,23 +78,22 @@ class Chooser:
 
     def __call__(self, table: int) -> None:
         count = self._count
-        self._count = count + 1
-        if count >= 2 * TRIES:
-            if count >= ROUND:
-                self._count, self._nanoseconds = 0, [math.inf, math.inf]
-            if self._helped:
-                with_team(self._function, table)
-            else:
-                self._function(table, None)
-            return
-        helped = count < TRIES
-        start = clock()
+        self._count = count + 1 if count < ROUND else 0
+        tried = count < 2 * TRIES
+        helped, start = count < TRIES if tried else self._helped, clock()
         if helped:
             with_team(self._function, table)
         else:
             self._function(table, None)
-        if count % TRIES:                                  # not the first one, for which helpers must wake up
-            self._nanoseconds[helped] = min(self._nanoseconds[helped], clock() - start)
+        if tried:
+            self._note(count, helped, clock() - start)
+
+    def _note(self, count: int, helped: bool, nanoseconds: float) -> None:
+        """Note how long a call in a round took. The first one of each way tells nothing: helpers must wake up."""
+        if count % TRIES == 0:
+            self._nanoseconds[helped] = math.inf
+        else:
+            self._nanoseconds[helped] = min(self._nanoseconds[helped], nanoseconds)
         if count == 2 * TRIES - 1:
             alone, together = self._nanoseconds
             self._helped = together < WORTH * alone

@@ -29,27 +29,20 @@ from ...ops.networks.softmax import log_softmax, log_softmax_backward, softmax, 
 from ...ops.reductions import amax, sum_dim
 from ...ops.shape import view
 from .line_writer import LineWriter
-from .statistics import mean_over
+from .statistics import mean_over, over
 
 Axes = tuple[int, ...]
 
 
-def _over(w: LineWriter, op: Op, x: Any, axes: Axes) -> Any:
-    """A reduction that keeps its axes."""
-    like = w.like(x)
-    kept = np.empty([1 if axis in axes else size for axis, size in enumerate(like.shape)], like.dtype)
-    return w.call(op, x, axes, True, True if op is amax else None, like=kept)
-
-
 def _shifted(w: LineWriter, x: Any, dim: int) -> Any:
-    return w.call(sub, x, _over(w, amax, x, (dim,)), like=w.rows(x))
+    return w.call(sub, x, over(w, amax, x, (dim,)), like=w.rows(x))
 
 
 def _softmax(w: LineWriter, x: Any, dim: int) -> bool:
     if not w.floats(x) or not w.like(x).ndim:
         return False
     powers = w.call(exp, _shifted(w, x, dim), like=w.rows(x))
-    w.last(div, powers, _over(w, sum_dim, powers, (dim,)))
+    w.last(div, powers, over(w, sum_dim, powers, (dim,)))
     return True
 
 
@@ -57,7 +50,7 @@ def _log_softmax(w: LineWriter, x: Any, dim: int) -> bool:
     if not w.floats(x) or not w.like(x).ndim:
         return False
     shifted = _shifted(w, x, dim)
-    total = _over(w, sum_dim, w.call(exp, shifted, like=w.rows(x)), (dim,))
+    total = over(w, sum_dim, w.call(exp, shifted, like=w.rows(x)), (dim,))
     w.last(sub, shifted, w.call(log, total, like=w.like(total)))
     return True
 
@@ -65,7 +58,7 @@ def _log_softmax(w: LineWriter, x: Any, dim: int) -> bool:
 def _softmax_backward(w: LineWriter, g: Any, out: Any, dim: int) -> bool:
     if not w.floats(g, out) or not w.like(g).ndim:
         return False
-    total = _over(w, sum_dim, w.call(mul, g, out, like=w.rows(out)), (dim,))
+    total = over(w, sum_dim, w.call(mul, g, out, like=w.rows(out)), (dim,))
     w.last(mul, out, w.call(sub, g, total, like=w.rows(out)))
     return True
 
@@ -74,7 +67,7 @@ def _log_softmax_backward(w: LineWriter, g: Any, out: Any, dim: int) -> bool:
     if not w.floats(g, out) or not w.like(g).ndim:
         return False
     like = w.rows(out)
-    w.last(sub, g, w.call(mul, w.call(exp, out, like=like), _over(w, sum_dim, g, (dim,)), like=like))
+    w.last(sub, g, w.call(mul, w.call(exp, out, like=like), over(w, sum_dim, g, (dim,)), like=like))
     return True
 
 

@@ -21,7 +21,7 @@ def norm(x: Array, p: float, axes: tuple[int, ...], keepdim: bool, dtype: np.dty
     final = x.real.dtype
     if p != 0 and count(x.shape, axes) == 1:              # without overflow, as in PyTorch
         size = np.abs(x, out=...)
-        return size if keepdim else size.reshape([n for axis, n in enumerate(x.shape) if axis not in axes])
+        return size if keepdim else size.squeeze(axes)
     wide = widened(x)
     if p == 2 and wide.dtype.kind == "f":
         result = sums_of_squares(wide, axes, keepdim)
