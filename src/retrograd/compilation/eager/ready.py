@@ -11,6 +11,7 @@ import numpy as np
 from ...foundations.dtypes import Array, Shape
 from ...kernels.layout import address
 from ...kernels.native.door import ctypes
+from ...kernels.native.heap import new_array
 from ..native.nest import BLOCK
 from ..native.team import ENOUGH, with_team
 from .plans import RowsPlan
@@ -65,7 +66,7 @@ class Ready:
             if output.across:
                 results.append((sums[output.slot], shape))
             else:
-                results.append(made := np.empty(shape, output.dtype))
+                results.append(made := new_array(shape, np.dtype(output.dtype)))
                 entries[output.slot] = address(made)
         table = self._table(*entries)
         if bound.team:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...foundations.dtypes import F32, F64, Array
 from ..native import threads
+from ..native.heap import LARGE, new_array
 from ..native.served import served
 from ..thresholds import FORMULA_BLOCK, FORMULA_FAR_BYTES, MOVED_COST, PAIRS
 
@@ -89,9 +90,9 @@ def _served_pair(ufunc: Any, x: Array, y: Array, out: EllipsisType = ...) -> Any
 
 def _called(ufunc: Any, cost: float, *arrays: Any, out: Array | EllipsisType = ...) -> Any:
     x = arrays[0]
-    if not _shared(x, cost) or not _alike(arrays if out is ... else (*arrays, out)):
+    if not (_shared(x, cost) or x.nbytes >= LARGE) or not _alike(arrays if out is ... else (*arrays, out)):
         return ufunc(*arrays, out=out)
-    result = np.empty(x.shape, x.dtype) if out is ... else out
+    result = new_array(x.shape, x.dtype) if out is ... else out
     whole, *flat = (a.reshape(-1) for a in (result, *arrays))
 
     def work(start: int, stop: int) -> None:
@@ -110,7 +111,7 @@ def in_blocks(formula: Callable[..., Any], cost: float, x: Array, *others: Any) 
     arrays = [x, *[a for a in others if type(a) is np.ndarray]]
     if not (_shared(x, cost) or x.nbytes >= FORMULA_FAR_BYTES) or not _alike(arrays):
         return formula(x, *others)
-    result = np.empty(x.shape, x.dtype)
+    result = new_array(x.shape, x.dtype)
     whole, *flat = (a.reshape(-1) if type(a) is np.ndarray else a for a in (result, x, *others))
 
     def work(start: int, stop: int) -> None:
