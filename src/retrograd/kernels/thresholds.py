@@ -77,6 +77,9 @@ COLUMNS_POSITIONS, COLUMNS_BLOCK_BYTES, COLUMNS_PRODUCT_COST = 1024, 1 << 22, 0.
 # A kernel of at most so many places, with columns of at least so many elements, copies them place by place; against
 # zeros put around the input first.
 COLUMNS_PLACES, COLUMNS_COPIED = 8, 1 << 14
+# From so many multiplications and channels on, machine code computes convolutions, if a sample with its result has at
+# most so many bytes: each thread has memory for one.
+CONVOLUTION_SERVED, CONVOLUTION_CHANNELS, CONVOLUTION_ROOM = 1 << 20, 4, 1 << 23
 # The columns that may be kept for the next call of the same geometry, against new memory.
 COLUMNS_KEPT_BYTES = 1 << 19
 # The columns of one sample that are made at a time, so that they stay in the cache, against all of them.

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...foundations.dtypes import F32, F64, I64, Array, Shape
+from ...kernels.images import served_convolution
+from ...kernels.images.columns import Window
 from ...kernels.networks import adding_rows, normalization, softmax, standardizing
 from ...kernels.rows import row_sums
 from .plans import Given, Size
@@ -22,12 +24,12 @@ class Seen(NamedTuple):
     """A call of a layout class.
 
     `given` says what the arguments are: it decides the machine code. `sizes` are those of the letters, in alphabetical
-    order, and `shapes` those of the results.
+    order, and `shapes` those of the results. A kernel that is written by hand gets other options in `sizes`.
     """
 
     given: tuple[Any, ...]
     arrays: list[Array]
-    sizes: tuple[int, ...]
+    sizes: tuple[Any, ...]
     shapes: list[Shape]
 
 
@@ -90,6 +92,19 @@ def _add_rows(table: Array, rows: Array, values: Array) -> Seen | None:
             np.may_share_memory(table, values)):
         return None
     return Seen((_GIVEN["RN", table.dtype.char],), [table, rows, values], values.shape, [])
+
+
+def _convolution(x: Array, weight: Array, bias: Array, window: Window, groups: int) -> Seen | None:
+    if not _lies(x.dtype, x, weight, bias):
+        return None
+    shape = len(x), len(weight), *window.outputs(x.shape[2:])
+    return Seen((_GIVEN["RN", x.dtype.char],), [x, weight, bias], (window, groups), [shape])
+
+
+def _convolution_weight(x: Array, g: Array, shape: Shape, window: Window) -> Seen | None:
+    if not _lies(x.dtype, x, g):
+        return None
+    return Seen((_GIVEN["RN", x.dtype.char],), [x, g], (window,), [shape])
 
 
 def _layer_norm(x: Array, weight: Array | None, bias: Array | None, rank: int, eps: float) -> Seen | None:
@@ -189,6 +204,7 @@ def _standardized_sum(g: Array, x: Array, mean: Array, rstd: Array, over: Any, a
 # How the calls of kernels are seen that do not compute element by element.
 SEEN: dict[Any, Callable[..., Seen | None]] = {
     row_sums: _row_sums, adding_rows.add_rows: _add_rows,
+    served_convolution.gathered: _convolution, served_convolution.weight_gradient: _convolution_weight,
     softmax.softmax: _along, softmax.log_softmax: _along, softmax.softmax_backward: _along,
     softmax.log_softmax_backward: _along, normalization.layer_norm: _layer_norm,
     normalization.batch_norm: _batch_norm, normalization.group_norm: _group_norm,

@@ -19,10 +19,10 @@ from ..native.objects import Linked
 from ..native.team import offer_help
 from ..program.interrupts import interrupts
 from . import store
-from .adding import AddingRows
 from .calls import SEEN, elementwise
 from .plans import unpacked
 from .ready import Ready, TooWide
+from .written import WRITTEN
 
 # How many kinds of calls are known at most. Options such as the slope of an activation are part of the kind.
 _MOST = 512
@@ -36,7 +36,7 @@ class _Making:
     waiting: ClassVar[deque[tuple[Any, Callable[..., Any], tuple[Any, ...]]]] = deque()
     thread: threading.Thread | None = None
     # By kernel and kind; None while, or if, there is none.
-    known: ClassVar[dict[Any, Ready | AddingRows | None]] = {}
+    known: ClassVar[dict[Any, Any]] = {}
     reasons: ClassVar[dict[str, str]] = {}                 # why kinds of calls have no machine code
 
     @classmethod
@@ -77,7 +77,7 @@ def compute(kernel: Any, args: tuple[Any, ...]) -> Any:
     return found[0] if len(found) == 1 else tuple(found)
 
 
-def _begin(key: Any, kernel: Callable[..., Any], given: tuple[Any, ...]) -> Ready | AddingRows | None:
+def _begin(key: Any, kernel: Callable[..., Any], given: tuple[Any, ...]) -> Any:
     """The machine code of a kind of calls that was not met before, if it is on disk. Otherwise it is made."""
     if not available() or len(_Making.known) >= _MOST or _is_making() or tape() is not None:
         return None                                         # a traced call may not do anything else
@@ -85,7 +85,7 @@ def _begin(key: Any, kernel: Callable[..., Any], given: tuple[Any, ...]) -> Read
         try:
             found = store.kept(_name(kernel, given))
             if found is not None:
-                return _Making.known.setdefault(key, _ready(*found))
+                return _Making.known.setdefault(key, _ready(kernel, *found))
         except Exception as error:
             if interrupts(error):
                 raise
@@ -131,11 +131,13 @@ def _name(kernel: Any, given: tuple[Any, ...]) -> str:
     return f"{place} {code.co_firstlineno if code else ''} {given}"
 
 
-def _ready(plan: Any, code: bytes) -> Ready | AddingRows:
+def _ready(kernel: Any, plan: Any, code: bytes) -> Any:
+    """What calls the machine code of a kernel."""
     linked = Linked(code, ("run", "help"))
     offer_help(linked.addresses["help"], linked)
     run = linked.addresses["run"]
-    return AddingRows(run, linked) if plan is None else Ready(unpacked(plan), run, linked)
+    written = WRITTEN.get(kernel)
+    return written.called(run, linked) if written else Ready(unpacked(plan), run, linked)
 
 
 def _make() -> None:
@@ -150,7 +152,7 @@ def _make() -> None:
             key, kernel, given = _Making.waiting[0]
         with _Making.busy:
             try:
-                _Making.known[key] = _ready(*_object_code(kernel, given))
+                _Making.known[key] = _ready(kernel, *_object_code(kernel, given))
             except Exception as error:
                 _given_up(key, kernel, given, error)
         with _Making.lock:

@@ -147,7 +147,7 @@ class _Tiled:
         self.scratch = self.scratch or code.stack(f"[{most * width // lanes} x {code.type(self.dtype)}]")
         if self.sizes.turned:
             numbers = f"i64 {count}, i64 {depth}, i64 {self.sizes.gap}, i64 {width}"
-            code.do(f"call void @{_turn(self.module, self.dtype)}(ptr {second}, ptr {self.scratch}, {numbers})")
+            code.do(f"call void @{turning(self.module, self.dtype)}(ptr {second}, ptr {self.scratch}, {numbers})")
             return self.scratch
         for first in range(0, count, lanes):
             self._copy(self._moved(second, first), self._moved(self.scratch, first), min(lanes, count - first), depth,
@@ -182,7 +182,7 @@ def _moved(code: Code, element: str, pointer: str, index: int | str, step: int |
     return code.put(f"getelementptr {element}, ptr {pointer}, i64 {numbers}")
 
 
-def _turn(module: Module, dtype: np.dtype[Any]) -> str:
+def turning(module: Module, dtype: np.dtype[Any]) -> str:
     """The name of a function that makes columns of rows: squares of numbers, and then what is left one by one.
 
     Its numbers are how many rows there are, how many numbers of each are taken, and the gaps between the rows and

@@ -5,7 +5,8 @@ they stay in the cache, and memory does not grow with the batch. The gradient by
 because keeping them would take prod(kernel) times the memory of the input. A product is written directly to the result.
 The bias is part of the product: the columns get a row of ones.
 
-Small pictures have a way of their own (see `samples_last`).
+Small pictures have a way of their own (see `samples_last`). Machine code, if there is any, computes batches without
+columns (see `served_convolution`).
 
 The transposed convolution, which is the gradient by the input, is the reverse: a product gives columns, and the columns
 are added at the places that they came from. If all strides but the last are 1, only the last dimension needs this.
@@ -31,7 +32,7 @@ import numpy as np
 
 from ...foundations.dtypes import F16, F32, Array
 from ..thresholds import COLUMNS_STRIP_BYTES
-from . import samples_last
+from . import samples_last, served_convolution
 from .columns import Columns, Sizes, Taps, Window, blocks, in_blocks, last, matrices, over_samples
 
 
@@ -64,6 +65,8 @@ def gathered(x: Any, weight: Array, bias: Any, window: Window, groups: int) -> A
     if not weight.size:
         result[...] = 0
         return _with_bias(result, bias)
+    if (found := served_convolution.gathered(x, weight, bias, window, groups)) is not None:
+        return found
     if size := samples_last.block(x.shape, weight.shape, window, outputs, x.itemsize):
         return samples_last.gathered(x, weight, bias, window, size)
     strips = _strips(window, outputs, x.shape[1] * x.itemsize)
@@ -101,11 +104,8 @@ def spread(g: Any, weight: Any, bias: Any, window: Window, sizes: Sizes, groups:
     shape = (g.shape[0], channels, *sizes)
     if not (math.prod(shape) and weight.size and g.size):
         return _with_bias(np.zeros(shape, g.dtype), bias)
-    flipped = _flipped(window)
-    if len(weight) == groups == channels and flipped and flipped.outputs(g.shape[2:]) == sizes:
-        # One channel each: a product with given columns is several times as fast as one that makes columns.
-        kernel = weight[(..., *[slice(None, None, -1)] * len(sizes))]
-        return gathered(g, np.ascontiguousarray(kernel), bias, flipped, groups)
+    if (found := _as_gathered(g, weight, bias, window, sizes, groups)) is not None:
+        return found
     if groups == 1 and (size := samples_last.adjoint_block(g.shape, weight.shape, window, sizes, g.itemsize)):
         return _with_bias(samples_last.spread(g, weight, window, sizes, size), bias)
     strips = _strips(window, g.shape[2:], channels * g.itemsize)
@@ -141,6 +141,20 @@ def _flipped(window: Window) -> Window | None:
     """The window of the flipped kernel over the result of a convolution with strides of 1; None for other strides."""
     around = tuple([d * (k - 1) - p for k, p, d in zip(window.kernel, window.padding, window.dilation)])
     return window._replace(padding=around) if max(window.stride) == 1 and min(around) >= 0 else None
+
+
+def _as_gathered(g: Any, weight: Any, bias: Any, window: Window, sizes: Sizes, groups: int) -> Any:
+    """`spread` as a convolution with the flipped kernel, if its strides are 1 and this is quicker; otherwise None."""
+    rows, channels, *kernel = weight.shape
+    flipped = _flipped(window)
+    if not flipped or flipped.outputs(g.shape[2:]) != sizes:
+        return None
+    weight = weight[(..., *[slice(None, None, -1)] * len(kernel))].reshape(groups, rows // groups, channels, *kernel)
+    weight = weight.swapaxes(1, 2).reshape(groups * channels, rows // groups, *kernel)
+    if rows == groups and channels == 1:
+        # One channel each: a product with given columns is several times as fast as one that makes columns.
+        return gathered(g, np.ascontiguousarray(weight), bias, flipped, groups)
+    return served_convolution.gathered(g, weight, bias, flipped, groups)
 
 
 def _room(groups: int, shape: Sizes, merged: bool, dtype: np.dtype[Any]) -> tuple[Any, Any]:
@@ -285,6 +299,8 @@ def weight_gradient(x: Array, g: Array, shape: Sizes, stride: Sizes, padding: Si
     inner, rows = math.prod(shape[1:]), shape[0] // groups
     if not (x.size and g.size):
         return np.zeros(shape, x.dtype)
+    if (found := served_convolution.weight_gradient(x, g, shape, window, groups)) is not None:
+        return found
     if size := samples_last.block(x.shape, shape, window, outputs, x.itemsize):
         return samples_last.weight_gradient(x, g, shape, window, size)
     strips = _strips(window, outputs, x.shape[1] * x.itemsize)
