@@ -64,6 +64,8 @@ ADDED_AT, PLACED_BLOCK = 1 << 10, 1 << 15
 # From here on, wide rows may be added in rounds, against np.add.at; and the block of single elements, since np.add.at
 # is fast only in one dimension.
 ADDED_ROWS_BLOCK = 1 << 15
+# The elements from which on machine code picks them by an index, or adds to them.
+PICKED = 1 << 14
 # The numbers from which on machine code adds rows.
 ADDED_ROWS_SERVED = 1 << 14
 # The numbers of the rows that are taken for bags at a time, so that they stay in the cache, against all rows.

@@ -15,6 +15,7 @@ import numpy as np
 from ...foundations.dtypes import F32, F64, I64, Array, Shape
 from ...kernels.images import served_convolution
 from ...kernels.images.columns import Window
+from ...kernels.indexing import picking
 from ...kernels.networks import adding_rows, normalization, softmax, standardizing
 from ...kernels.rows import row_sums
 from .plans import Given, Size
@@ -92,6 +93,14 @@ def _add_rows(table: Array, rows: Array, values: Array) -> Seen | None:
             np.may_share_memory(table, values)):
         return None
     return Seen((_GIVEN["RN", table.dtype.char],), [table, rows, values], values.shape, [])
+
+
+def _picking(whole: Array, index: Array, dim: int, *part: Array) -> Seen | None:
+    if not _lies(whole.dtype, whole, *part) or index.dtype is not I64 or not index.flags.c_contiguous:
+        return None
+    shape = whole.shape
+    sizes = math.prod(shape[:dim]), shape[dim], index.shape[dim], math.prod(shape[dim + 1:])
+    return Seen((_GIVEN["RN", whole.dtype.char],), [whole, index, *part], sizes, [index.shape])
 
 
 def _convolution(x: Array, weight: Array, bias: Array, window: Window, groups: int) -> Seen | None:
@@ -204,6 +213,7 @@ def _standardized_sum(g: Array, x: Array, mean: Array, rstd: Array, over: Any, a
 # How the calls of kernels are seen that do not compute element by element.
 SEEN: dict[Any, Callable[..., Seen | None]] = {
     row_sums: _row_sums, adding_rows.add_rows: _add_rows,
+    picking.picked: _picking, picking.added: _picking,
     served_convolution.gathered: _convolution, served_convolution.weight_gradient: _convolution_weight,
     softmax.softmax: _along, softmax.log_softmax: _along, softmax.softmax_backward: _along,
     softmax.log_softmax_backward: _along, normalization.layer_norm: _layer_norm,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from ...kernels.images import served_convolution
+from ...kernels.indexing import picking as picking_kernels
 from ...kernels.networks.adding_rows import add_rows
-from . import adding, convolving, convolving_weight
+from . import adding, convolving, convolving_weight, picking
 
 
 class Written(NamedTuple):
@@ -19,6 +21,8 @@ class Written(NamedTuple):
 
 WRITTEN: dict[Any, Written] = {
     add_rows: Written(adding.text_of, adding.AddingRows),
+    picking_kernels.picked: Written(picking.text_of, picking.Picking),
+    picking_kernels.added: Written(partial(picking.text_of, adds=True), picking.Picking),
     served_convolution.gathered: Written(convolving.text_of, convolving.Convolving),
     served_convolution.weight_gradient: Written(convolving_weight.text_of, convolving_weight.ConvolvingWeight),
 }

@@ -20,6 +20,7 @@ from ..layout import row_by_row
 from ..options import rounds_steps
 from ..thresholds import GATHERED, GATHERED_BLOCK
 from .indexing import put_into
+from .picking import added, picked
 
 # Element by element along one dimension
 
@@ -81,6 +82,8 @@ def gather(x: Array, index: Array, dim: int) -> Any:
         return x.reshape(-1)[index.reshape(-1)].reshape(index.shape)
     if index.ndim > 1 and index.size <= GATHERED:
         return x.reshape(-1).take(_few_places(index, x.shape, dim))
+    if (found := picked(x, index, dim)) is not None:
+        return found
     flat, out = x.reshape(-1), np.empty(index.shape, x.dtype)
     for rows, block in places(index, x.shape, dim):
         flat.take(block, mode="wrap", out=out[rows])
@@ -119,7 +122,10 @@ def scatter_add(x: Array, src: Array, index: Array, dim: int) -> Any:
 
 def scatter_add_into(out: Array, src: Array, index: Array, dim: int) -> Any:
     """Add elements of `src` at the places that `gather` would read."""
-    return accumulate(np.add, out, index, dim, part_of(src, index.shape))
+    src = part_of(src, index.shape)
+    if added(out, index, dim, src) is not None:
+        return out
+    return accumulate(np.add, out, index, dim, src)
 
 
 def part_of(src: Array, shape: Shape) -> Any:
