@@ -22,13 +22,12 @@ from typing import Any
 
 from benchmarks.contestants import COMPILED, EAGER, OURS, enter, load
 from benchmarks.fresh import CLEAR, in_a_process, peak, reset_peak
-from benchmarks.kernel_growth import by_kernel
+from benchmarks.kernel_growth import SIZES, by_kernel
 from benchmarks.limits import all_limits
 from benchmarks.report import machine
 from benchmarks.steps import Step, Workload, with_gradients
 from benchmarks.timing import time_in_turns
 
-SIZES = [10**3, 10**4, 10**5, 10**6, 10**7]
 NODES = [10**3, 10**4, 10**5, 10**6]
 ON_ELEMENTS, ON_NODES = (EAGER, OURS, *COMPILED), (EAGER, OURS)
 PARTS = ("forward", "backward", "release")

@@ -2,6 +2,8 @@
 docs/performance.md and of docs/explorer.md.
 
 A table stands between two comments, `<!-- figures: NAME -->` and `<!-- end -->`. Tables whose file is not given stay.
+`--eager` takes the files of several runs. Then the table shows the median of each figure, and the least and greatest
+ratio.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from benchmarks.compiled import FIRST_TARGETS, size
@@ -49,11 +52,23 @@ def rows(titles: Sequence[str], cells: Iterable[Sequence[str]]) -> str:
                      [titles, ["---", *["---:"] * (len(titles) - 1)], *cells]) + "\n"
 
 
-def ratio(value: float | None, target: float) -> str:
-    """A ratio; in bold with its target if it is above the target."""
+def ratio(value: float | None, target: float, between: Sequence[float] = ()) -> str:
+    """A ratio; in bold with its target if it is above the target. `between` has the ratios of all runs."""
     if value is None:
         return "–"
-    return f"{value:.2f}" if value <= target else f"**{value:.2f}** (target {target:g})"
+    noise = f", {min(between):.2f} to {max(between):.2f}" if len(between) > 1 else ""
+    return f"{value:.2f}{noise}" if value <= target else f"**{value:.2f}**{noise} (target {target:g})"
+
+
+def together(runs: Sequence[Figures]) -> Figures:
+    """The figures of several runs of `python -m benchmarks` as those of one: the medians, and all ratios."""
+    found = []
+    for each in zip(*[run["results"] for run in runs], strict=True):
+        seconds = {name: median([row["seconds"][name] for row in each]) for name in each[0]["seconds"]}
+        ratios = {key: [row[key] for row in each if row[key] is not None] for key in ("ratio", "ratio_alone")}
+        found.append({**each[0], "seconds": seconds, "between": ratios,
+                      **{key: median(values) if values else None for key, values in ratios.items()}})
+    return {**runs[0], "results": found}
 
 
 def machine(figures: Figures) -> str:
@@ -68,14 +83,16 @@ def eager(figures: Figures) -> str:
     return machine(figures) + "\n" + rows(
         ["workload", "PyTorch", "retrograd", "retrograd / PyTorch", "NumPy alone", "NumPy alone / PyTorch"],
         [[each["summary"], _of(each["seconds"], EAGER, duration), _of(each["seconds"], OURS, duration),
-          ratio(each["ratio"], each["target"]), *_alone(each)] for each in figures["results"]])
+          ratio(each["ratio"], each["target"], each["between"]["ratio"]), *_alone(each)]
+         for each in figures["results"]])
 
 
 def _alone(row: Figures) -> tuple[str, str]:
     """The time and the ratio without machine code, for workloads that machine code changes."""
     if row["ratio_alone"] is None:
         return "", ""
-    return duration(row["seconds"][ALONE]), ratio(row["ratio_alone"], row["target_alone"])
+    return duration(row["seconds"][ALONE]), ratio(
+        row["ratio_alone"], row["target_alone"], row["between"]["ratio_alone"])
 
 
 def short(figures: Figures) -> str:
@@ -193,10 +210,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.page",
                                      description="Write measured figures into the pages.")
     for kind in TABLES:
-        parser.add_argument(f"--{kind}", metavar="FILE", help=f"the figures of {kind}, as JSON")
+        parser.add_argument(f"--{kind}", metavar="FILE", nargs="+" if kind == "eager" else 1,
+                            help=f"the figures of {kind}, as JSON")
     options = parser.parse_args()
-    files = {kind: json.loads(Path(file).read_text(encoding="utf-8"))
-             for kind, file in vars(options).items() if file is not None}
+    runs = {kind: [json.loads(Path(file).read_text(encoding="utf-8")) for file in files]
+            for kind, files in vars(options).items() if files is not None}
+    files = {kind: together(each) if kind == "eager" else each[0] for kind, each in runs.items()}
     for page in PAGES:
         page.write_text(fill(page.read_text(encoding="utf-8"), files), encoding="utf-8")
 
