@@ -14,7 +14,13 @@ import numpy as np
 from ...foundations.dtypes import Array
 from ..native import threads
 from ..native.served import served
-from ..thresholds import CONVOLUTION_CHANNELS, CONVOLUTION_ROOM, CONVOLUTION_SERVED
+from ..thresholds import (
+    CONVOLUTION_CHANNELS,
+    CONVOLUTION_FILLED,
+    CONVOLUTION_ROOM,
+    CONVOLUTION_SERVED,
+    CONVOLUTION_SHARE,
+)
 from .columns import Sizes, Window
 
 
@@ -30,9 +36,10 @@ def gathered(x: Array, weight: Array, bias: Array | None, window: Window, groups
 
 def weight_gradient(x: Array, g: Array, shape: Sizes, window: Window, groups: int) -> Any:
     """`convolution.weight_gradient` by machine code; None if NumPy is to compute it."""
-    outputs = g.shape[2:]
-    if groups > 1 or min(shape[:2]) < CONVOLUTION_CHANNELS or not _worth(
-            len(x), x.shape[1] + shape[0], math.prod(shape), x.shape[2:], outputs, window, x.itemsize):
+    channels = x.shape[1]
+    filled = channels / (-(-channels // CONVOLUTION_FILLED) * CONVOLUTION_FILLED)      # the others are computed, too
+    if groups > 1 or shape[0] < CONVOLUTION_CHANNELS or filled < CONVOLUTION_SHARE or not _worth(
+            len(x), channels + shape[0], math.prod(shape), x.shape[2:], g.shape[2:], window, x.itemsize):
         return None
     return served(weight_gradient, np.ascontiguousarray(x), np.ascontiguousarray(g), shape, window)
 

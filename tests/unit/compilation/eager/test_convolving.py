@@ -26,6 +26,7 @@ pytestmark = needs("llvmlite")
 def any_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """Machine code computes small convolutions, too."""
     monkeypatch.setattr(served_convolution, "CONVOLUTION_SERVED", 0)
+    monkeypatch.setattr(served_convolution, "CONVOLUTION_SHARE", 0)
 
 
 @pytest.fixture(params=[1, 2, 3, 5])
