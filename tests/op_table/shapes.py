@@ -73,6 +73,8 @@ SHAPES = [
     Entry("movedim several", lambda t, x: x.movedim((0, 1), (1, 0)), MANY),
     Entry("to", lambda t, x: x.to(t.float32), kinds="fib",
           conventional="single precision is too coarse for differences"),
+    Entry("to memory_format", lambda t, x: x.mT.to(t.float32, memory_format=t.contiguous_format), MATRICES,
+          kinds="fib", conventional="single precision is too coarse for differences"),
     Entry("as_strided", lambda t, x: x.contiguous().as_strided((2, 2), (1, 3), 1), MATRICES),
     Entry("as_strided overlap", lambda t, x: x.contiguous().as_strided((3, 3), (2, 1)), MATRICES),
     Entry("as_strided of an overlap", lambda t, x: x.contiguous().view(-1).unfold(0, 3, 1).as_strided((4,), (2,), 1),

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..foundations.modes import Transform, local
 from ..kernels.shape import StrideError
-from ..ops.basic import cast, copy
+from ..ops.basic import cast, cast_in, copy
 from ..ops.elementwise.arithmetic import square
 from ..ops.framework import Op
 from ..ops.tables import Table, table
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _NODE, MARKED = 1, 7
 _ENGINE = "autograd::engine::evaluate_function: "
 _ACCUMULATION = "torch::autograd::AccumulateGrad"
-_SHOWN: Table[Op, str] = table("The profiler shows it as {}", {cast: "_to_copy", square: "pow"})
+_SHOWN: Table[Op, str] = table("The profiler shows it as {}", {cast: "_to_copy", cast_in: "_to_copy", square: "pow"})
 # PyTorch has no such op, or the function that calls the op appears in the profile itself.
 _UNSHOWN = table("The profiler does not show it",
                  dict.fromkeys(["affine", "blend", "call", "clip_grad_", "fresh", "listed", "look", "new_full",

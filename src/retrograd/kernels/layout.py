@@ -194,12 +194,11 @@ def dense_strides(array: Array) -> Shape:
 
 def copied(array: Array, dtype: np.dtype[Any]) -> Array:
     """A dense copy in `dtype`, with the axes in the same order of strides."""
-    if NARROW:
-        array = before_rounding(array, dtype)
+    numbers = before_rounding(array, dtype) if NARROW else array
     if array.flags.c_contiguous:
-        return array.astype(dtype)
+        return numbers.astype(dtype)
     out = empty_as(array, dtype)
-    np.copyto(out, array, casting="unsafe")
+    np.copyto(out, numbers, casting="unsafe")
     return out
 
 

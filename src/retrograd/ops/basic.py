@@ -12,7 +12,7 @@ import numpy as np
 
 from ..foundations.dtypes import Array
 from ..foundations.modes import local
-from ..kernels.layout import copied, empty_strided, row_major
+from ..kernels.layout import copied, empty_strided, in_rows, row_major, steps
 from .framework import Op, linear, operator
 
 if TYPE_CHECKING:
@@ -45,6 +45,17 @@ def _clone(x: Array, order: Any) -> Any:
     return out
 
 
+def _cast_in(x: Array, dtype: np.dtype[Any], order: Any) -> Any:
+    """`x` in another dtype, in an order of axes that `_clone` takes."""
+    out = _cast(x, dtype)
+    if order == "K" or (in_rows(out) if order == "C" else steps(out) == order):
+        return out
+    return _clone(out, order)
+
+
+# The cast of which the caller says how it lies in memory.
+cast_in: Op = linear("to", _cast_in, layout="kept", any_type=True, node="ToCopyBackward0",
+                     x=lambda g, x_dtype: cast(g, x_dtype))
 clone = linear("clone", _clone, layout="kept", any_type=True, x=lambda g: g)
 _COPY = "torch::autograd::CopyBackwards"
 copy = linear("copy_", _clone, layout="kept", any_type=True, node=_COPY, x=lambda g: g)

@@ -19,21 +19,27 @@ TENSORS = {
     "points": "t.randn(2, 3, 4, 5).permute(0, 2, 3, 1)",
 }
 FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
-CALLS = ("x.to(memory_format=f)", "x.to(memory_format=f, copy=True)", "x.to(t.float64, memory_format=f)",
-         "x.double().to(t.float32, memory_format=f)", "x.cpu(memory_format=f)", "x.float(memory_format=f)",
-         "x.clone(memory_format=f)", "x.contiguous(memory_format=f)")
+CALLS = (*(f"x.{name}(memory_format=f)" for name in ("bfloat16", "half", "double", "cfloat", "int", "bool")),
+         "x.to('cpu', memory_format=f)", "x.to('cpu', t.float64, memory_format=f)", "x.to(x.half(), memory_format=f)",
+         "x.to(t.bfloat16)", "x.to(memory_format=f)", "x.to(memory_format=f, copy=True)",
+         "x.to(t.float64, memory_format=f)", "x.double().to(t.float32, memory_format=f)", "x.cpu(memory_format=f)",
+         "x.float(memory_format=f)", "x.clone(memory_format=f)", "x.contiguous(memory_format=f)")
 
 
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("tensor", TENSORS)
 def test_conversions(tensor: str, format: str, call: str) -> None:
-    def seen(library: Any) -> Any:
-        x = eval(TENSORS[tensor], {"t": library})
+    """The same for a leaf that requires grad, whose result has one node for the type and the memory format."""
+    def seen(library: Any, grad: bool) -> Any:
+        library.manual_seed(0)
+        x = eval(TENSORS[tensor], {"t": library}).detach().requires_grad_(grad)
         try:
             found = eval(call, {"t": library, "x": x, "f": getattr(library, format)})
         except (RuntimeError, TypeError) as error:
             return type(error), str(error).split("\n")[0]
-        return found is x, found.stride(), bool((found == x).all())
+        node = found.grad_fn
+        names = node and [node.name(), *(before.name() for before, _ in node.next_functions)]
+        return found is x, found.stride(), found.requires_grad, names, found.tolist()
 
-    assert seen(retrograd) == seen(torch)
+    assert [seen(retrograd, grad) for grad in (False, True)] == [seen(torch, grad) for grad in (False, True)]

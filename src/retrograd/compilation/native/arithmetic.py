@@ -153,6 +153,7 @@ FORMULAS: dict[Op, Formula] = {
     ops.copy: lambda x, y: to(y, x.dtype),
     ops.dequantize: lambda x: to(x, "f4"),
     basic.cast: lambda x, dtype: to(x, dtype),
+    basic.cast_in: lambda x, dtype, order: to(x, dtype),
     basic.clone: _same,
     basic.copy: _same,
     basic.real: _same,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...ops.basic import call, cast, clone, copy, look
+from ...ops.basic import call, cast, cast_in, clone, copy, look
 from ...ops.creation import drawn, drawn_beside, fresh, new_full, random_channels, random_from, random_like
 from ...ops.framework import Op
 from ...ops.linalg.matrix import addmm, bmm, mm
@@ -20,7 +20,7 @@ from ..program.lines import STEP, Arithmetic, Line, Program, Value, refs
 
 _DRAWING = frozenset((random_like, random_channels, random_from))
 # Operators, other than elementwise ones, that take all numbers.
-SAFE = frozenset((addmm, amax, bmm, cast, clone, copy, fresh, mean_all, mean_dim, mm, new_full, softmax,
+SAFE = frozenset((addmm, amax, bmm, cast, cast_in, clone, copy, fresh, mean_all, mean_dim, mm, new_full, softmax,
                    softmax_backward, log_softmax, log_softmax_backward, sum_all, sum_dim, threshold_backward))
 # Operators without a derivative whose statements say that they are elementwise, but which look at whole arrays.
 _OF_WHOLE_ARRAYS = frozenset(("isin", "is_singular", "linalg_eigvals", "linalg_eigvalsh", "linalg_svdvals",

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...foundations.dtypes import Array, Shape
 from ...kernels.layout import address, dense
-from ...ops.basic import cast, clone, copy
+from ...ops.basic import cast, cast_in, clone, copy
 from ...ops.choosing import choose
 from ...ops.networks.activations import at_most, hardswish_slope, threshold_backward, twice_ndtr
 from ...ops.reductions import amax, sum_all, sum_dim
@@ -23,7 +23,8 @@ from ..program.lines import Line, Program, Value, has_rare_types
 from . import effects
 
 # Operators that compute element by element, but whose statements do not say so.
-ALSO_ELEMENTWISE = frozenset((at_most, cast, choose, clone, copy, hardswish_slope, threshold_backward, twice_ndtr))
+ALSO_ELEMENTWISE = frozenset((
+    at_most, cast, cast_in, choose, clone, copy, hardswish_slope, threshold_backward, twice_ndtr))
 # The reductions that may end a loop. NumPy alone makes only sums so.
 REDUCTIONS = {sum_all: "sum", sum_dim: "sum", amax: "amax"}
 # A loop has at most so many lines. Longer loops gain nothing, and take long to compile.

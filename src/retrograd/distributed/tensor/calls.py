@@ -19,7 +19,7 @@ from ...graph.versions import next_number, written_since
 from ...kernels.kinds import found_in, replaced
 from ...kernels.layout import row_major, steps
 from ...kernels.meta import elementwise, without_memory
-from ...ops.basic import clone, copy, look
+from ...ops.basic import cast_in, clone, copy, look
 from ...ops.creation import drawn, drawn_beside, fresh, new_full, random_channels, random_from, random_like
 from ...ops.elementwise.arithmetic import add, add_scaled, copy as copy_elements, div, mul, sub, sub_scaled, zero
 from ...ops.framework import Op
@@ -35,6 +35,7 @@ from .rules import RULES
 from .viewing import RESHAPING, SHAPE_AT, reshaped
 
 _RANDOM = (random_like, random_channels, random_from)
+_ORDERED = (cast_in, clone, copy)                          # their last argument says how the result lies in memory
 _WHOLE = Replicate()
 _DEAR = 1e12                                             # more than any array costs
 
@@ -187,8 +188,8 @@ def _computed(op: Op, call: Callable[..., Any], args: tuple[Any, ...], mesh: Dev
               for k in range(max([len(case.outs) for case in cases]))]
     if op in RESHAPING or op in SHAPE_AT:
         results = _reshaped(op, args, local, places[0], mesh)
-    elif op is clone or op is copy:
-        results = call(local[0], "K" if isinstance(local[1], tuple) else local[1])
+    elif op in _ORDERED:
+        results = call(*local[:-1], "K" if isinstance(local[-1], tuple) else local[-1])
     else:
         results = call(*local)
     apart = op.view and (args[0].origin is not None or args[0].placements != tuple([case.ins[0] for case in cases]))
@@ -264,7 +265,7 @@ def _whole_of(op: Op, args: tuple[Any, ...], result: Array, mesh: DeviceMesh,
         if isinstance(placement, Cut):
             shape[placement.dim] = n
     cut = any([isinstance(each, Cut) for each in placements])
-    order = args[1] if op in (clone, copy) and isinstance(args[1], tuple) else None if cut else steps(result)
+    order = args[-1] if op in _ORDERED and isinstance(args[-1], tuple) else None if cut else steps(result)
     return DistributedArray(result, mesh, placements, without_memory(tuple(shape), result.dtype, order))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...foundations.dtypes import FLOATING, category
-from ...ops.basic import cast, copy, copy_into, real
+from ...ops.basic import cast, cast_in, copy, copy_into, real
 from ...ops.elementwise.arithmetic import add, div, mul, neg, sub
 from ...ops.framework import Op
 from ...ops.indexing.sorting import max_dim, min_dim, sort, stable_sort, topk
@@ -70,7 +70,7 @@ def _same(asked: Asked) -> Iterator[Case]:
         yield Case((placement,), whole(placement))
 
 
-@RULES.of(cast)
+@RULES.of(cast, cast_in)
 def _converted(asked: Asked) -> Iterator[Case]:
     """Sums of parts stay sums, unless a conversion to integers rounds the parts."""
     yield from pointwise(asked)

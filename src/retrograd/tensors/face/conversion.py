@@ -17,7 +17,7 @@ from ...foundations.devices import DeviceLike, Meta, checked, device as Device, 
 from ...foundations.dtypes import dtype as torch_dtype, letter
 from ...foundations.errors import kind_of, noted, warn_of_discarded_part
 from ...foundations.names import public as public_name
-from ...kernels.layout import channels_last, in_rows, steps
+from ...kernels.layout import channels_last
 from ...ops import basic as ops
 from ..arguments.options import check_tensor, element_type, layout as Layout, number, order_in, strided
 from ..recording.calls import recorded
@@ -27,7 +27,7 @@ from .layout import data_ptr
 from .legacy import BY_NAME
 
 _cast = recorded(ops.cast)
-_clone = recorded(ops.clone)
+_cast_in = recorded(ops.cast_in)
 _PACKAGE = __name__.partition(".")[0] + "."
 _BUILTIN = (bool, int, float, complex)
 
@@ -59,9 +59,7 @@ def to(self: TensorBase, *args: Any, dtype: torch_dtype | None = None, device: A
     if target is self._array.dtype and not copy and (order == "K" or (order != "C") == channels_last(self._array)):
         return self
     warn_of_discarded_part(self._array.dtype, target)
-    result: TensorBase = _cast(self, target)
-    if order != "K" and not (in_rows(result._array) if order == "C" else steps(result._array) == order):
-        result = _clone(result, order)
+    result: TensorBase = _cast(self, target) if order == "K" else _cast_in(self, target, order)
     return result
 
 

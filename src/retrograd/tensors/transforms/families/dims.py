@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ....ops import joining, scans
-from ....ops.basic import cast, clone, copy, copy_into, look
+from ....ops.basic import cast, cast_in, clone, copy, copy_into, look
 from ....ops.creation import fresh, new_full
 from ....ops.elementwise.arithmetic import sub
 from ....ops.elementwise.comparison import eq, logical_not
@@ -218,11 +218,11 @@ def _full(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
 
 
 def _clone(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
-    x, order = args
+    x, *dtype, order = args
     if isinstance(order, tuple):                           # the strides of a sample, which are dense
         span = max([1, *[n * step for n, step in zip(x.shape, order)]])
         order = (span, *order)
-    return op.run(shown(x, level), order)
+    return op.run(shown(x, level), *dtype, order)
 
 
 def _copy_into(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
@@ -253,7 +253,7 @@ DIMENSIONS: dict[Op, Rule] = {
     sum_all: _of_all(sum_dim), mean_all: _of_all(mean_dim), scans.prod_all: _prod, **rules(_extreme, max_all, min_all),
     **rules(_argextreme, argmax, argmin), **rules(_median, sorting.median, sorting.nanmedian),
     scans.any_zero: _any_zero, trace: _trace, joining.roll: _roll, joining.repeat: _repeat,
-    joining.sum_of_parts: _sum_of_parts, new_full: _full, **rules(_clone, clone, copy), copy_into: _copy_into,
+    joining.sum_of_parts: _sum_of_parts, new_full: _full, **rules(_clone, cast_in, clone, copy), copy_into: _copy_into,
     sum_over_rows: _sum_over_rows, unfold_backward: _sum_of_windows,
     **rules(_in_shape, unsafe_view, read_as, COPIES[view]),
     norms.dist: _dist, sorting.isin: _isin, sorting.searchsorted: _searchsorted,
