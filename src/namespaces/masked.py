@@ -13,6 +13,7 @@ from .linalg import vector_norm
 from .nn.functional import log_softmax as _log_softmax, softmax as _softmax, softmin as _softmin
 from .tensors.functions.creation.creation import full, ones_like
 from .tensors.functions.elementwise.comparison import where
+from .tensors.functions.reductions import argmax as _argmax, argmin as _argmin
 from .tensors.tensor import Tensor
 
 __all__ = ["amax", "amin", "argmax", "argmin", "cumprod", "cumsum", "log_softmax", "logaddexp", "logsumexp", "mean",
@@ -40,23 +41,23 @@ def _kept(input: Tensor, mask: Any, otherwise: Any) -> Any:
 
 def _dims(dim: Any, ndim: int) -> tuple[int, ...]:
     """The dimensions as numbers from 0, in rising order; all of them if none is named. Raises RuntimeError if one is
-    named twice, IndexError if there is none of that number.
+    named twice, IndexError if there is none of that number. A second name from the end stays, as in PyTorch.
     """
     if dim is None or dim == ():
         return tuple(range(ndim))
-    size, found = max(ndim, 1), set[int]()
+    size, found = max(ndim, 1), list[int]()
     for d in (dim,) if isinstance(dim, int) else dim:
+        if d in found:
+            raise RuntimeError(f"dim={d} appears multiple times in the list of dims")
         if not -size <= d < size:
             raise IndexError(f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {d})")
-        if d % size in found:
-            raise RuntimeError(f"dim={d % size} appears multiple times in the list of dims")
-        found.add(d % size)
-    return tuple(sorted(found)) if ndim else ()
+        found.append(d % size)
+    return tuple(sorted(found))
 
 
 def _axis(dim: Any, ndim: int) -> int:
-    """The first of the dimensions."""
-    return (*_dims(dim, ndim), 0)[0]
+    """The first of the dimensions. Raises IndexError if there is none."""
+    return _dims(dim, ndim)[0]
 
 
 def _summed_type(input: Tensor, dtype: torch_dtype | None) -> Any:
@@ -79,6 +80,13 @@ def _identity(name: str) -> Callable[[torch_dtype], Any]:
     return number
 
 
+def _infinity(dtype: torch_dtype) -> float:
+    """The number that changes no norm of order -inf. Raises AssertionError for a dtype without infinities."""
+    if not dtype.is_floating_point:
+        raise AssertionError(f"input must be floating point, got {dtype!r}")
+    return _INF
+
+
 # Reductions
 
 def sum(input: Any, dim: Any = None, *, keepdim: bool | None = False, dtype: torch_dtype | None = None,
@@ -89,10 +97,9 @@ def sum(input: Any, dim: Any = None, *, keepdim: bool | None = False, dtype: tor
     >>> torch.masked.sum(torch.tensor([1., 2., 4.]), mask=torch.tensor([True, False, True]))
     tensor(5.)
     """
-    target = _summed_type(input, dtype)
     dims = _dims(dim, input.ndim)
-    x = _kept(input, mask, 0).to(target)
-    return x.sum(dims, bool(keepdim)).to(target) if dims else x.clone()  # type: ignore[no-any-return]
+    x = _kept(input, mask, 0)
+    return x.sum(dims, bool(keepdim), dtype=_summed_type(input, dtype))  # type: ignore[no-any-return]
 
 
 def prod(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: torch_dtype | None = None,
@@ -102,7 +109,7 @@ def prod(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype:
     x = _kept(input, mask, 1).to(target)
     for d in reversed(dims):
         x = x.prod(d, bool(keepdim))
-    return x.to(target)  # type: ignore[no-any-return]
+    return x  # type: ignore[no-any-return]
 
 
 def amax(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: torch_dtype | None = None,
@@ -123,14 +130,14 @@ def argmax(input: Any, dim: int | None = None, *, keepdim: bool | None = False, 
            mask: Tensor | None = None) -> Tensor:
     """The index of the greatest element where the mask is True, in the dtype of the input or in `dtype`."""
     x = _kept(input, mask, _identity("argmax"))
-    return x.argmax(dim, bool(keepdim)).to(dtype or x.dtype)  # type: ignore[no-any-return]
+    return _argmax(x, dim, bool(keepdim)).to(dtype or x.dtype)  # type: ignore[no-any-return]
 
 
 def argmin(input: Any, dim: int | None = None, *, keepdim: bool | None = False, dtype: torch_dtype | None = None,
            mask: Tensor | None = None) -> Tensor:
     """The index of the least element where the mask is True, in the dtype of the input or in `dtype`."""
     x = _kept(input, mask, _identity("argmin"))
-    return x.argmin(dim, bool(keepdim)).to(dtype or x.dtype)  # type: ignore[no-any-return]
+    return _argmin(x, dim, bool(keepdim)).to(dtype or x.dtype)  # type: ignore[no-any-return]
 
 
 def _count(x: Tensor, dim: Any, keepdim: bool, mask: Any) -> Any:
@@ -180,9 +187,8 @@ def std(input: Any, dim: Any = None, unbiased: bool | None = None, *, correction
 def norm(input: Any, ord: float | None = 2.0, dim: Any = None, *, keepdim: bool | None = False,
          dtype: torch_dtype | None = None, mask: Any = None) -> Tensor:
     """The norm of the elements where the mask is True, as vectors along `dim`."""
-    order = 2.0 if ord is None else ord
-    x = _kept(input, mask, _INF if order == -_INF else 0)
-    found: Tensor = vector_norm(x, order, _dims(dim, x.ndim), bool(keepdim), dtype=dtype)
+    x = _kept(input, mask, _infinity if ord == -_INF else 0)
+    found: Tensor = vector_norm(x, ord, _dims(dim, x.ndim), bool(keepdim), dtype=dtype or input.dtype)
     return found
 
 

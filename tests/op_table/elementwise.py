@@ -80,6 +80,7 @@ _SIZES = [
     *binary("logical_and logical_or logical_xor", kinds="fib"),
     *binary("bitwise_and bitwise_or bitwise_xor", kinds="ib"),
     *binary("bitwise_left_shift bitwise_right_shift", low=0.0, kinds="i"),
+    Entry("round 0", lambda t, x: t.round(x, decimals=0), low=0.1, high=0.4, points=(0.0, 0.5, 1.0, -1.5)),
     Entry("round 2", lambda t, x: t.round(x, decimals=2), low=0.101, high=0.1049, points=(0.0, 0.125)),
     Entry("round -1", lambda t, x: t.round(x, decimals=-1), low=1.0, high=4.0, points=(5.0, 15.0)),
     Entry("clamp", lambda t, x: x.clamp(-1, 1), low=-0.9, high=0.9, kinds="fi", points=(-1.0, 1.0, 3.0, *INFINITE)),

@@ -133,6 +133,7 @@ FORMULAS: dict[Op, Formula] = {
     ops.floor: _rounding("floor"),
     ops.trunc: _rounding("trunc"),
     ops.round: _rounding("rint"),
+    ops.round_to_whole: _round_at,
     ops.round_decimals: _round_at,
     ops.frac: lambda x: x - intrinsic("trunc", x),
     ops.conj: lambda x: x,

@@ -136,6 +136,8 @@ ceil, floor, trunc = [
         b=f'"{name}_vml_cpu" not implemented for {{}}', c=f"{name} is not supported for complex inputs"))
     for name, ufunc in (("ceil", np.ceil), ("floor", np.floor), ("trunc", np.trunc))]
 round = elementwise("round", kernels.rounded, x=flat, domain=promoted("round_vml_cpu", "bc"))
+# With `decimals=0`, which PyTorch computes by the kernel of the other form.
+round_to_whole = elementwise("round", kernels.rounded_at, node=1, x=flat, domain=promoted("round_vml_cpu", "bic"))
 round_decimals = elementwise("round", kernels.rounded_at, node=1, x=flat, domain=promoted("round_cpu", "bic"))
 frac = elementwise("frac", kernels.frac, x=lambda g: g, domain=promoted("frac_cpu", "bic"))
 Op.by_kernel.update({np.ceil: ceil, np.floor: floor, np.trunc: trunc, np.rint: round, np.exp2: exp2,

@@ -82,3 +82,41 @@ def test_another_dtype_for_the_result(name: str, mask: Any) -> None:
     for dtype in ("int16", "int32", "bool", "float32"):
         _compare(name, mask, dtype, 1, cast="float64")
         _compare(name, mask, dtype, 1)
+
+
+_INPUTS = {"matrix": lambda t, dtype: t.tensor(_X).to(dtype), "number": lambda t, dtype: t.tensor(2.0).to(dtype),
+           "empty": lambda t, dtype: t.zeros(0, 3, dtype=dtype)}
+_DIMS = (None, 0, 1, -1, (), (0, 1), (1, 0), (-1, -1), (0, -2), (0, 0), 5)
+
+
+def _named(node: Any) -> Any:
+    return node and (node.name(), [_named(before) for before, _ in node.next_functions])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "complex64", "int32", "bool"])
+@pytest.mark.parametrize("kind", _INPUTS)
+@pytest.mark.parametrize("name", _REDUCTIONS)
+def test_nodes_and_errors(name: str, kind: str, dtype: str) -> None:
+    """All nodes have PyTorch's names, and errors PyTorch's text, with and without a mask."""
+    def seen(torch: Any, dim: Any, masked: bool, order: float | None, cast: str | None) -> Any:
+        x = _INPUTS[kind](torch, getattr(torch, dtype))
+        x.requires_grad_(x.is_floating_point() or x.is_complex())
+        options: dict[str, Any] = {} if cast is None else {"dtype": getattr(torch, cast)}
+        first = (order,) if name == "norm" else ()
+        try:
+            out = getattr(torch.masked, name)(x, *first, dim, mask=x.detach() == x if masked else None, **options)
+        except Exception as error:
+            return type(error), str(error).split("\n")[0]
+        return _named(out.grad_fn), out.requires_grad, out is x, str(out.dtype).split(".")[-1], out.stride()
+
+    for dim in _DIMS:
+        if name.startswith("arg") and isinstance(dim, tuple):
+            continue
+        twice = dim in ((-1, -1), (0, -2))                 # beside which there must be no second error
+        if kind == "empty" and name in ("amax", "amin", "norm") and (twice or dtype == "complex64"):
+            continue
+        for masked in (False, True):
+            for order in (2.0, 0.0, -float("inf"), None) if name == "norm" else (2.0,):
+                for cast in (None,) if name == "norm" and twice else (None, "float64", "int64"):
+                    given = dim, masked, order, cast
+                    assert seen(retrograd, *given) == seen(pytorch, *given), given

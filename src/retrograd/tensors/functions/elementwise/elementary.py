@@ -80,7 +80,7 @@ logaddexp, logaddexp2 = between_tensors(ops.logaddexp), between_tensors(ops.loga
 
 @twins("round(Tensor input, out)", "round(Tensor input, *, int decimals, Tensor out=None)", out=rule(exact=FOUND),
        strict=True, method=True)
-def round(call: Call, input: TensorBase, *, decimals: int = 0) -> TensorBase:
+def round(call: Call, input: TensorBase, *, decimals: int | None = None) -> TensorBase:
     """The nearest integers, or with `decimals` the nearest numbers with so many digits after the point.
 
     Halves go to the even neighbor. The shape and the dtype stay.
@@ -89,7 +89,9 @@ def round(call: Call, input: TensorBase, *, decimals: int = 0) -> TensorBase:
     >>> torch.round(torch.tensor([0.5, 1.5, -2.4]))
     tensor([ 0.,  2., -2.])
     """
-    return call(ops.round_decimals, input, decimals) if decimals else call(ops.round, input)
+    if decimals is None:
+        return call(ops.round, input)
+    return call(ops.round_decimals if decimals else ops.round_to_whole, input, decimals)
 
 
 def _float(name: str, argument: str, position: int, value: Any) -> Any:
@@ -242,8 +244,7 @@ NUMPY: dict[Any, Callable[..., Any]] = {
     np.real: real,
     np.imag: lambda val: imag(val) if val._array.dtype.kind == "c" else val * 0,
     np.angle: lambda z, deg=False: rad2deg(angle(z)) if deg else angle(z),
-    np.round: lambda a, decimals=0: round(a, decimals=decimals),
-    np.around: lambda a, decimals=0: round(a, decimals=decimals),
+    **dict.fromkeys((np.round, np.around), lambda a, decimals=0: round(a, decimals=decimals or None)),
     np.fix: trunc,
     np.sinc: sinc,
     np.nan_to_num: lambda x, copy=True, nan=0.0, posinf=None, neginf=None: nan_to_num(x, nan, posinf, neginf),

@@ -16,7 +16,7 @@ from ...arguments.dims import not_a_tensor
 from ...arguments.options import check_tensor
 from ...recording.calls import recorded
 from ...recording.out import receive
-from ...recording.out_rules import ELEMENTWISE, UNASKED, rule
+from ...recording.out_rules import ELEMENTWISE, FOUND, UNASKED, rule
 from ...recording.overwriting import copy_
 from ...recording.public import public, renamed
 from ...state.base import TensorBase
@@ -81,11 +81,22 @@ xlog1py = with_numbers(only.xlog1py, only.xlog1py_of_number, only.xlog1py_with_n
                         rule(blame="special_xlog1py"))
 zeta = with_numbers(only.zeta, only.zeta_of_number, only.zeta_with_number, "special_zeta", rule(blame="special_zeta"))
 
+@public("special_round(Tensor input, *, int decimals=0, Tensor out=None)", out=rule(exact=FOUND, blame="round"),
+        strict=True)
+def special_round(input: TensorBase, *, decimals: int = 0) -> TensorBase:
+    """The nearest numbers with `decimals` digits after the point. Halves go to the even neighbor.
+
+    >>> import retrograd as torch
+    >>> torch.special.round(torch.tensor([0.25, -2.48]), decimals=1)
+    tensor([ 0.2000, -2.5000])
+    """
+    return round(input, decimals=decimals)
+
+
 special_erf, special_erfc, special_erfinv = map(_of_one, (elementary.erf, elementary.erfc, elementary.erfinv))
 special_exp2, special_expm1, special_log1p = map(_of_one, (elementary.exp2, elementary.expm1, elementary.log1p))
 special_sinc, special_digamma, special_i0 = map(_of_one, (elementary.sinc, ops.digamma, ops.i0))
 special_logit, special_xlogy = renamed(logit, "special_logit"), renamed(xlogy, "special_xlogy")
-special_round = renamed(round, "special_round", "special_round(Tensor input, *, int decimals=0, Tensor out=None)")
 special_logsumexp = renamed(over_dim.logsumexp, "special_logsumexp")
 multigammaln = renamed(mvlgamma, "special_multigammaln")
 special_polygamma = renamed(polygamma, "special_polygamma")
