@@ -18,6 +18,7 @@ from ..tensors.functions.creation.creation import empty
 from ..tensors.recording.overriding import disabled_torch_function_impl
 from ..tensors.state.base import TensorBase, as_leaf, constant, meta_of, note_kind, plain, plain_class
 from ..tensors.state.dispatch import DISPATCH
+from ..tensors.state.inference import refuse_inference_leaf
 from ..tensors.tensor import Tensor
 from .implementations import implementation
 
@@ -76,6 +77,7 @@ class Parameter(Tensor, metaclass=_ParameterType):
             return _of_subclass(data, requires_grad)
         parameter = _over(plain_class(cls), data)      # `type(p)` of a parameter on meta makes one on any device
         if requires_grad and parameter._array.dtype not in DIFFERENTIABLE:
+            refuse_inference_leaf(parameter)
             raise noted(
                 RuntimeError("Only Tensors of floating point and complex dtype can require gradients"),
                 given=f"this dtype is {parameter.dtype!r}", instead="use .float(), or requires_grad=False")

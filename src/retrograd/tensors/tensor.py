@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from ..foundations.devices import CPU, device
 from ..foundations.dtypes import DIFFERENTIABLE, dtype
 from ..foundations.errors import noted, warn
-from ..foundations.modes import local
 from ..graph.hooks import HookDict, RemovableHandle, register
 from ..graph.locks import moment
 from ..graph.versions import count
@@ -27,6 +26,7 @@ from .recording.hooks import accumulating_edges, register_on, retain, warn_of_cy
 from .recording.public import METHODS, public, public_property
 from .recording.refusals import refuse_leaves_inside
 from .state.base import TensorBase, edge_of, meta_of, requires, set_leaf, stands_as_leaf
+from .state.inference import refuse_inference_leaf
 
 Hook = Callable[["Tensor"], "Tensor | None"]
 
@@ -98,10 +98,8 @@ class Tensor(Methods):
                 RuntimeError(f"you can only change requires_grad flags of leaf variables.{more}"),
                 "tensors#requires-grad-of-non-leaf",
                 because="this tensor was computed from tensors that require grad")
-        if value and self.is_inference() and not local.thread.inference:
-            raise noted(
-                RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."),
-                "tensors#requires-grad-of-inference-tensor", because="A clone of it is a normal tensor")
+        if value:
+            refuse_inference_leaf(self)
         if value and self._array.dtype not in DIFFERENTIABLE:
             raise noted(
                 RuntimeError("only Tensors of floating point and complex dtype can require gradients"),

@@ -237,7 +237,12 @@ def detach(input: TensorBase) -> TensorBase:
 
 @public(method=True)
 def detach_(input: TensorBase) -> TensorBase:
-    """Remove the history of this tensor, in place. Raises RuntimeError for a view."""
+    """Remove the history of this tensor, in place. Raises RuntimeError for a view.
+
+    Inside of `inference_mode` nothing happens, as in PyTorch.
+    """
+    if local.thread.inference:
+        return input
     meta = input._grad_meta
     if meta is not None and meta.base is not None:
         raise noted(

@@ -20,6 +20,7 @@ from ..recording.calls import recorded
 from ..recording.overriding import DisableTorchFunctionSubclass
 from ..recording.public import public
 from ..state.base import TensorBase, meta_of, plain, requires, set_leaf
+from ..state.inference import refuse_inference_leaf
 from .conversion import to
 from .interop import detach
 
@@ -92,8 +93,13 @@ def asarray(obj: Any, *, dtype: torch_dtype | None = None, device: DeviceLike | 
         _check_alias(shared._array.dtype, result._array.dtype)
     if copy and result is shared:
         result = _clone(shared, "K")
-    if requires(shared) if requires_grad is None else required:
+    if requires_grad is None and requires(shared):
+        warn_once("torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "
+                  "requires_grad=False explicitly to get the old behavior and silence this warning.")
+        required = True
+    if required:
         if not requires(result):
+            refuse_inference_leaf(result)
             require_grad(result)
         return result
     if result._edge is not None and result._edge.node is not None:
@@ -117,7 +123,7 @@ def _shared(obj: Any, dtype: torch_dtype | None, copied: bool, requires_grad: bo
         return _over(obj, copied or (dtype is not None and dtype.dtype != obj.dtype))
     if isinstance(obj, np.generic):
         return None
-    if hasattr(obj, "__dlpack__"):
+    if hasattr(obj, "__dlpack__") or type(obj).__name__ == "PyCapsule":
         return from_dlpack(obj)
     if type(obj) in (list, tuple) or not _is_buffer(obj):
         return None

@@ -56,6 +56,14 @@ def saved() -> RuntimeError:
                          "`torch.inference_mode()`."), "context#inference-tensor-saved")
 
 
+def refuse_inference_leaf(tensor: Any) -> None:
+    """Raises RuntimeError outside of inference mode for an inference tensor, which cannot come to require grad."""
+    if tensor.is_inference() and not local.thread.inference:
+        raise noted(
+            RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."),
+            "tensors#requires-grad-of-inference-tensor", because="A clone of it is a normal tensor")
+
+
 class _SavingWatch:
     """A watcher of nodes that removes itself. It keeps no array alive, and remembers only the latest arrays."""
 
