@@ -150,7 +150,7 @@ diagonal_scatter: Op = linear(
         g, np.zeros_like(diagonal(g, offset, dim0, dim1)), offset, dim0, dim1),
     src=lambda g, offset, dim0, dim1: diagonal(g, offset, dim0, dim1))
 as_strided_scatter: Op = linear(
-    "as_strided_scatter", view_scatters.as_strided_scatter, tensors=2,
+    "as_strided_scatter", view_scatters.as_strided_scatter, layout="kept", tensors=2,
     x=lambda g, src_shape, size, stride, start, layout: as_strided_scatter(
         g, np.zeros_like(g, shape=src_shape), size, stride, start, layout),
     src=lambda g, x_shape, size, stride, start, layout: transfer(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import Array
+from ...foundations.dtypes import Array, Shape
 from ...foundations.errors import noted, warn_once
 from ...foundations.modes import local
 from ...kernels.kinds import placed
@@ -52,17 +52,22 @@ def unlock(target: Array) -> Array:
 
     Raises RuntimeError if elements of this array plainly coincide. If windows overlap, PyTorch writes them in order.
     """
-    if target.size and _repeats(target):
-        raise noted(
-            RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
-                         "memory location. Please clone() the tensor before performing the operation."),
-            "in-place#overlapping-memory")
+    if target.size and repeats(target.shape, target.strides):
+        raise repeated()
     return unlocked(target)
 
 
-def _repeats(array: Array) -> bool:
-    """Whether `expand` repeats elements of an array."""
-    return any([step == 0 and size > 1 for step, size in zip(array.strides, array.shape)])
+def repeated() -> RuntimeError:
+    """The error for a write to elements that plainly coincide."""
+    return noted(
+        RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
+                     "memory location. Please clone() the tensor before performing the operation."),
+        "in-place#overlapping-memory")
+
+
+def repeats(shape: Shape, strides: Shape) -> bool:
+    """Whether elements of such an array are repeated, as by `expand`."""
+    return any([step == 0 and size > 1 for step, size in zip(strides, shape)])
 
 
 def unlocked(target: Array) -> Array:
@@ -82,7 +87,7 @@ def unlocked(target: Array) -> Array:
 
 def warn_of_expanded(name: str, array: Array, example: str) -> None:
     """Warn once of a write to an array with several elements in one place of the memory, which `expand` makes."""
-    if not array.flags.writeable and _repeats(array):
+    if not array.flags.writeable and repeats(array.shape, array.strides):
         warn_once(f"Use of {name} on expanded tensors is deprecated. Please clone() the tensor before performing this "
                   f"operation. This also applies to advanced indexing e.g. {example}")
 

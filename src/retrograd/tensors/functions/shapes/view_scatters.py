@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....foundations.errors import noted
-from ....kernels.layout import steps
+from ....kernels.layout import dense_strides, empty_strided, steps
 from ....ops.indexing import indexing as ops
 from ...arguments.dims import array_of, as_int, axis_of, bounds
 from ...arguments.options import number, refuse_complex_gradient, refuse_lost_gradient
@@ -18,6 +18,7 @@ from ...recording.out_rules import EXACT, FREE, UNDERIVED, rule
 from ...recording.overwriting import fill_
 from ...recording.public import public
 from ...state.base import TensorBase
+from ...state.writable import repeated, repeats
 from .geometry import as_strided, geometry_of
 from .rearranging import plane
 
@@ -81,8 +82,13 @@ def as_strided_scatter(input: TensorBase, src: TensorBase, size: Sequence[int], 
 
     Raises RuntimeError if `src` has another shape.
     """
-    geometry = geometry_of("as_strided_scatter", input._array, size, stride, storage_offset)
-    return ops.as_strided_scatter(input, src, *geometry, steps(input._array))
+    array = input._array
+    if repeats(array.shape, array.strides):
+        array = empty_strided(array.shape, dense_strides(array), array.dtype)      # what a copy of it will be like
+    sizes, strides, start = geometry_of("as_strided_scatter", array, size, stride, storage_offset)
+    if sizes == src._array.shape and 0 not in sizes and repeats(sizes, strides):
+        raise repeated()
+    return ops.as_strided_scatter(input, src, sizes, strides, start, steps(array))
 
 
 @public(method=True)
