@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import Array
+from ...foundations.dtypes import F64, Array
 from ...kernels.networks.losses import check_classes, check_probabilities
 from ...ops.basic import cast, look
 from ...ops.choosing import choose
@@ -108,7 +108,7 @@ def _bce(w: LineWriter, x: Any, y: Any, weight: Any, reduction: str) -> bool:
     between = [w.call(op, number, limit, like=truth) for number in (x, y) for op, limit in ((ge, zero), (le, one))]
     for other in between[1:]:
         between[0] = w.call(logical_and, between[0], other, like=truth)
-    outside = _sum_of(w, w.call(logical_not, between[0], like=truth), like.dtype)
+    outside = _sum_of(w, w.call(logical_not, between[0], like=truth))
     w.call(look, outside, _none_outside, x, y, like=w.like(outside))
     logs = [w.call(clamp_number, w.call(op, number, like=like), -100.0, None, like=like)
             for op, number in ((log1p, w.call(neg, x, like=like)), (log, x))]
@@ -141,10 +141,15 @@ def _hits(w: LineWriter, target: Any, classes: int, ignored: int) -> tuple[Any, 
     return hits, counts
 
 
-def _sum_of(w: LineWriter, bools: Any, dtype: np.dtype[Any]) -> Any:
-    """How many of the bools are true."""
-    numbers = w.call(cast, bools, dtype, like=np.empty(w.like(bools).shape, dtype))
-    return w.call(sum_all, numbers, None, like=np.empty((), dtype))
+def _sum_of(w: LineWriter, bools: Any) -> Any:
+    """How many of the bools are true, in float64, which counts exactly."""
+    numbers = w.call(cast, bools, F64, like=np.empty(w.like(bools).shape, F64))
+    return w.call(sum_all, numbers, None, like=np.empty((), F64))
+
+
+def _rounded(w: LineWriter, count: Any, dtype: np.dtype[Any]) -> Any:
+    """A count in the dtype of the loss."""
+    return count if dtype == F64 else w.call(cast, count, dtype, like=np.empty((), dtype))
 
 
 def _plain_targets(w: LineWriter, target: Any, weight: Any, shape: Axes, reduction: str, ignored: int) -> bool:
@@ -158,19 +163,20 @@ def _nll_loss(w: LineWriter, x: Any, target: Any, weight: Any, reduction: str, i
     if not w.floats(x) or not _plain_targets(w, target, weight, like.shape, reduction, ignored):
         return False
     hits, counts = _hits(w, target, like.shape[1], ignored)
-    count = _checked_count(w, hits, counts, target, ignored, like.dtype)
-    total = w.call(sum_all, w.call(choose, hits, x, 0.0, like=w.rows(x)), None, like=w.like(count))
+    count = _checked_count(w, hits, counts, target, ignored)
+    single = np.empty((), like.dtype)
+    total = w.call(sum_all, w.call(choose, hits, x, 0.0, like=w.rows(x)), None, like=single)
     zero = w.constant(0, like.dtype)                         # a loss of 0 is never -0.0
     if reduction == "mean":
-        w.last(div, w.call(sub, zero, total, like=w.like(count)), count)
+        w.last(div, w.call(sub, zero, total, like=single), _rounded(w, count, like.dtype))
     else:
         w.last(sub, zero, total)
     return True
 
 
-def _checked_count(w: LineWriter, hits: Any, counts: Any, target: Any, ignored: int, dtype: np.dtype[Any]) -> Any:
+def _checked_count(w: LineWriter, hits: Any, counts: Any, target: Any, ignored: int) -> Any:
     """How many targets count. The plan looks whether each of them is a class."""
-    count, found = _sum_of(w, counts, dtype), _sum_of(w, hits, dtype)
+    count, found = _sum_of(w, counts), _sum_of(w, hits)
     w.call(look, found, _all_found, count, target, w.like(hits).shape[1], ignored, like=w.like(found))
     return count
 
@@ -189,10 +195,10 @@ def _nll_loss_backward(w: LineWriter, g: Any, target: Any, weight: Any, shape: A
         return False
     hits, counts = _hits(w, target, shape[1], ignored)
     if reduction == "mean":
-        g = w.call(div, g, _sum_of(w, counts, like.dtype), like=like)
+        g = w.call(div, g, _rounded(w, _sum_of(w, counts), like.dtype), like=like)
     g = w.call(neg, g, like=np.empty(like.shape, like.dtype))
     if each:                                               # the loss of each row may not have looked at the targets
-        _checked_count(w, hits, counts, target, ignored, like.dtype)
+        _checked_count(w, hits, counts, target, ignored)
         g = w.view(unsqueeze, g, 1, like=w.like(g)[:, None])
     w.last(choose, hits, g, 0.0)
     return True

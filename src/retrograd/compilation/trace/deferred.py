@@ -17,7 +17,7 @@ import numpy as np
 from ...foundations.dtypes import F32, F64, Array
 from ...kernels.kinds import replaced
 from ...kernels.layout import owner_of
-from ...ops.basic import clone, copy
+from ...ops.basic import cast_in, clone, copy
 from ...ops.creation import new_full
 from ...ops.framework import Op, called_as_ufunc
 from ...ops.reductions import mean_all, sum_all
@@ -205,6 +205,6 @@ def _promised(op: Op, args: Sequence[Any]) -> Array | None:
 
 def _is_elementwise(op: Op, args: Sequence[Any]) -> bool:
     """Whether a call computes each element from those in the same place, and raises no errors."""
-    if op is clone or op is copy:
-        return type(args[1]) is str
+    if op in (clone, copy, cast_in):                        # whose last argument says how the result lies
+        return type(args[-1]) is str
     return (takes_all_numbers(op) or op in ALSO_ELEMENTWISE) and not draws_numbers(op)
