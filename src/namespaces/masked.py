@@ -188,7 +188,8 @@ def norm(input: Any, ord: float | None = 2.0, dim: Any = None, *, keepdim: bool 
          dtype: torch_dtype | None = None, mask: Any = None) -> Tensor:
     """The norm of the elements where the mask is True, as vectors along `dim`."""
     x = _kept(input, mask, _infinity if ord == -_INF else 0)
-    found: Tensor = vector_norm(x, ord, _dims(dim, x.ndim), bool(keepdim), dtype=dtype or input.dtype)
+    order: Any = ord                                      # None raises the error of `vector_norm`
+    found: Tensor = vector_norm(x, order, _dims(dim, x.ndim), bool(keepdim), dtype=dtype or input.dtype)
     return found
 
 

@@ -57,6 +57,9 @@ SPARSE = [
     *[Entry(f"sparse {name}", _of_values(call), _VALUES, refused=name in _REFUSED)
       for name, call in _CALLS.items()],
     Entry("sparse mm", lambda t, values, x: t.sparse.mm(matrix(t, values), x), (((4,), (4, 2)),)),
+    *[Entry(f"sparse mm {reduce}", lambda t, values, x, reduce=reduce: t.sparse.mm(t.sparse_csr_tensor(
+        [0, 2, 2, 4], [3, 1, 0, 1], values, (3, 4)), x, reduce), (((4,), (4, 2)),),
+        first_only="PyTorch has no second derivative of it") for reduce in ("sum", "mean", "amax", "amin")],
     Entry("sparse addmm", lambda t, values, x: t.sparse.addmm(t.ones(3, 2, dtype=x.dtype), matrix(t, values), x,
                                                               beta=2, alpha=3), (((4,), (4, 2)),)),
     Entry("sparse diagonals", lambda t, x: t.sparse.spdiags(x, t.tensor([0, 1, -1]), (3, 4)).to_dense(), _MATRIX,

@@ -24,6 +24,9 @@ __all__ = ["ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTenso
 def mm(mat1: Tensor, mat2: Tensor, reduce: Any = None) -> Tensor:
     """The product of matrices, the first of them sparse. The gradient of the sparse matrix has its indices.
 
+    With `reduce`, for a CSR matrix and a dense one, an element is the "sum", the "mean", the "amax" or the "amin" of
+    the products with the stored elements of a row, and 0 if there are none.
+
     >>> import retrograd as torch
     >>> torch.sparse.mm(torch.eye(2).to_sparse(), torch.ones(2, 3))
     tensor([[1., 1., 1.],

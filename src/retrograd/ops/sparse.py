@@ -24,6 +24,7 @@ from ..kernels.sparse import (
     elementwise as kernels,
     gradients,
     products,
+    reduced_products,
     reductions,
     structure,
 )
@@ -33,7 +34,15 @@ from ..kernels.sparse.coordinates import pattern
 from .basic import cast, clone, copy, real
 from .elementwise import arithmetic, comparison, elementary
 from .framework import Op, elementwise, linear, not_differentiable, operator
-from .indexing.indexing import gather as gather_op, index_select, index_select_backward, select
+from .indexing.indexing import (
+    gather as gather_op,
+    gather_backward,
+    index_select,
+    index_select_backward,
+    select,
+    take,
+    take_backward,
+)
 from .joining import cat, split, stack, unbind
 from .linalg import matrix
 from .networks import activations
@@ -114,6 +123,24 @@ sparse_matmul: Op = operator(
     y=lambda g, x, y: masked_product(t(x), t(g), y))
 masked_product: Op = operator("masked_product", products.masked_product, tensors=3,
                               g=lambda h, other: matrix.mm(h, other), other=lambda h, g: matrix.mm(t(h), g))
+
+
+def _by_terms(g: Value, mat1: Compressed, mat2: Value, counts: Any, places: Any, columns: Any, found: Any) -> Any:
+    if places is None:
+        return masked_product(g if counts is None else g / counts, mat2, mat1)
+    g = np.where(found, g * gather_op(mat2, columns, 0), 0.0)
+    return placed_at(take_backward(g, places, values(mat1).shape), mat1)
+
+
+def _by_factors(g: Value, mat1: Compressed, mat2_shape: Shape, counts: Any, places: Any, columns: Any,
+                found: Any) -> Any:
+    if places is None:
+        return matrix.mm(t(mat1), g if counts is None else g / counts)
+    return gather_backward(np.where(found, g * take(values(mat1), places), 0.0), columns, mat2_shape, 0)
+
+
+mm_reduce: Op = operator("_sparse_mm_reduce_impl", reduced_products.mm_reduce, tensors=2, mat1=_by_terms,
+                         mat2=_by_factors)
 hspmm: Op = operator("hspmm", lambda mat1, mat2: coordinates.from_dense(products.mm(mat1, mat2), 1, False),
                      node="NotImplemented", mat1=not_differentiable("hspmm"), mat2=not_differentiable("hspmm"))
 sspaddmm: Op = operator(
@@ -221,9 +248,9 @@ widened: Op = linear(
 
 OWN = (taken_at, placed_at, values, unsized_compressed, unsized_blocks, to_dense, to_dense_unmasked, masked,
        masked_once, dense_once, masked_sparse, coalesce, sparse_addmm, sparse_matmul, masked_product, hspmm, sspaddmm,
-       sampled_addmm, sparse_sum, sum_backward, softmax, log_softmax, pooled, stored_exp, frobenius, narrow_copy,
-       widened, square, csr_of_coo, csc_of_coo, coo_tensor, rows_gradient, by_coordinates, elements_gradient, stored,
-       to_sparse, to_sparse_csr, to_sparse_csc, compressed_tensor, block_tensor, to_sparse_bsr,
+       sampled_addmm, mm_reduce, sparse_sum, sum_backward, softmax, log_softmax, pooled, stored_exp, frobenius,
+       narrow_copy, widened, square, csr_of_coo, csc_of_coo, coo_tensor, rows_gradient, by_coordinates,
+       elements_gradient, stored, to_sparse, to_sparse_csr, to_sparse_csc, compressed_tensor, block_tensor, to_sparse_bsr,
        to_sparse_bsc)
 
 
@@ -336,7 +363,8 @@ for _op, _kernel in [*_BY_COORDINATES.items(), *[(op, op.kernel) for op in (
         to_dense, to_dense_unmasked, sparse_addmm, sparse_matmul, masked_product, sparse_sum)]]:
     Compressed.kernels[_op] = compressed.by_coordinates(_kernel, _op is matrix.mm)
 Compressed.kernels.update({
-    values: values.kernel, sampled_addmm: sampled_addmm.kernel, t: compressed.t, dense: compressed.to_dense,
+    values: values.kernel, sampled_addmm: sampled_addmm.kernel, mm_reduce: mm_reduce.kernel, t: compressed.t,
+    dense: compressed.to_dense,
     transpose: compressed.transpose, arithmetic.mul: compressed.multiply, arithmetic.add: compressed.add,
     taken_at: taken_at.kernel, by_coordinates: lambda x, sparse_dim: compressed.to_coo(x), select: compressed.select,
     sum_dim: compressed.sum_kept,

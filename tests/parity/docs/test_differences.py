@@ -186,8 +186,6 @@ CLAIMS = [
           "torch.Size([0, 1, 4, 4])"),
     Claim("A CSR matrix can be divided by a number", "r = (torch.eye(2).to_sparse_csr() / 2).values()",
           "tensor([0.5000, 0.5000])", "RuntimeError: unsupported tensor layout"),
-    Claim("`torch.sparse.mm` has no `reduce`", "r = torch.sparse.mm(torch.eye(2).to_sparse_csr(), torch.eye(2), 'sum')",
-          MISSING, "tensor([[1., 0.],\n        [0., 1.]])"),
 
     # Transforms, the graph, and inside of `vmap`
     Claim("no second derivative of `glu` through forward mode",

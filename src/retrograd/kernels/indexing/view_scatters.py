@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import Array, Shape
-from ..layout import by_strides, copied, dense, empty_strided, overlaps, steps
+from ..layout import by_strides, copied, dense, empty_strided, steps
 from ..shape import as_strided, diagonal
-from .indexing import select, slice_
+from .indexing import overlaps, select, slice_
 
 
 def copied_with_gaps(x: Array) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from ...foundations.dtypes import legacy, letter
 from ...foundations.errors import no_kernel, noted
 from ...kernels.sparse.arrays import Compressed, Coo, SparseLike, unsupported
+from ...kernels.sparse.reduced_products import choose_terms, counts_of
 from ...ops import sparse as ops
 from ...ops.linalg import matrix
 from ..functions.linalg.matrix import mm as dense_mm
@@ -100,8 +101,7 @@ def _write_sum(x: Any, *others: Any) -> None:
 def sparse_mm(mat1: Any, mat2: Any, reduce: Any = None) -> Any:
     """`torch.sparse.mm`."""
     if reduce is not None:
-        raise noted(
-            NotImplementedError("torch.sparse.mm(): reduce is not implemented"), instead="torch.scatter_reduce")
+        return _mm_reduce(mat1, mat2, reduce)
     _check_matrices(mat1, mat2)
     if isinstance(mat1._array, Coo) and isinstance(mat2._array, Coo):
         return record(ops.sparse_matmul, mat1, mat2)
@@ -112,6 +112,40 @@ def sparse_mm(mat1: Any, mat2: Any, reduce: Any = None) -> Any:
         turned = sparse_mm(TABLE["transpose"](mat2, -2, -1), METHODS["transpose"](mat1, -2, -1))
         return METHODS["transpose"](turned, -2, -1)
     return dense_mm(mat1, mat2)
+
+
+def _mm_reduce(mat1: Any, mat2: Any, reduce: Any) -> Any:
+    """The product whose terms are added, averaged, or compared, row by row."""
+    if not isinstance(reduce, str):
+        raise TypeError(f"_sparse_mm(): argument 'reduce' (position 3) must be str, not {type(reduce).__name__}")
+    a, b = mat1._array, mat2._array
+    if not isinstance(a, Compressed) and not isinstance(b, Compressed):
+        raise no_kernel("aten::_sparse_mm_reduce_impl", "SparseCPU" if is_sparse(mat1) or is_sparse(mat2) else "CPU",
+                        instead="call .to_sparse_csr() first")
+    refused = next((words for wrong, words in _unfit_to_reduce(mat1, mat2, reduce) if wrong), None)
+    if refused is not None:
+        raise RuntimeError(refused)
+    counts = counts_of(a, a.dtype) if reduce == "mean" else None
+    compared = reduce not in ("sum", "mean") and a.values.size and b.size and letter(a.dtype) == "f"
+    chosen = choose_terms(a, b, reduce in ("amax", "max")) if compared else (None, None, None)
+    return record(ops.mm_reduce, mat1, mat2, counts, *chosen)
+
+
+def _unfit_to_reduce(mat1: Any, mat2: Any, reduce: str) -> Iterator[tuple[bool, str]]:
+    """For each rule about the arguments of a product that reduces, whether these break it, and PyTorch's words."""
+    a, b = mat1._array, mat2._array
+    yield kind_of(mat1) != "SparseCsr", f"sparse_mm_reduce: expect self to be SparseCsr, got {kind_of(mat1)}"
+    checking = "(while checking arguments for sparse_mm_reduce)"
+    yield is_sparse(mat2), (f"Expected tensor to have Strided Layout, but got tensor with {kind_of(mat2)} Layout "
+                            f"{checking}")
+    yield a.dtype != b.dtype, (f"Expected tensor for argument #1 'other' to have scalar type {legacy(a)}; but got "
+                               f"torch.{legacy(b)}Tensor instead {checking}")
+    yield b.ndim != 2 or b.shape[0] != a.shape[1], (
+        f"Expected a tensor of dimension 2 and tensor.size[0] == {a.shape[1]} but got: dimension {b.ndim} and "
+        f"tensor.size[0] = {b.shape[0] if b.ndim else 0}")
+    yield reduce == "prod", "sparse_mm_reduce: reduce type of prod has not been enabled."
+    yield reduce not in ("sum", "mean", "amax", "amin", "max", "min"), (
+        f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
 
 
 @sparse("_sparse_addmm")

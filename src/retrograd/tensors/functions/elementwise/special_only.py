@@ -90,7 +90,7 @@ def special_round(input: TensorBase, *, decimals: int = 0) -> TensorBase:
     >>> torch.special.round(torch.tensor([0.25, -2.48]), decimals=1)
     tensor([ 0.2000, -2.5000])
     """
-    return round(input, decimals=decimals)
+    return round(input, decimals=decimals)  # type: ignore[no-any-return]
 
 
 special_erf, special_erfc, special_erfinv = map(_of_one, (elementary.erf, elementary.erfc, elementary.erfinv))

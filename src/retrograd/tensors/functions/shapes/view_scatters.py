@@ -83,7 +83,7 @@ def as_strided_scatter(input: TensorBase, src: TensorBase, size: Sequence[int], 
     Raises RuntimeError if `src` has another shape.
     """
     array = input._array
-    if repeats(array.shape, array.strides):
+    if repeats(array.shape, steps(array)):
         array = empty_strided(array.shape, dense_strides(array), array.dtype)      # what a copy of it will be like
     sizes, strides, start = geometry_of("as_strided_scatter", array, size, stride, storage_offset)
     if sizes == src._array.shape and 0 not in sizes and repeats(sizes, strides):
