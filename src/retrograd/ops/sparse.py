@@ -250,8 +250,8 @@ OWN = (taken_at, placed_at, values, unsized_compressed, unsized_blocks, to_dense
        masked_once, dense_once, masked_sparse, coalesce, sparse_addmm, sparse_matmul, masked_product, hspmm, sspaddmm,
        sampled_addmm, mm_reduce, sparse_sum, sum_backward, softmax, log_softmax, pooled, stored_exp, frobenius,
        narrow_copy, widened, square, csr_of_coo, csc_of_coo, coo_tensor, rows_gradient, by_coordinates,
-       elements_gradient, stored, to_sparse, to_sparse_csr, to_sparse_csc, compressed_tensor, block_tensor, to_sparse_bsr,
-       to_sparse_bsc)
+       elements_gradient, stored, to_sparse, to_sparse_csr, to_sparse_csc, compressed_tensor, block_tensor,
+       to_sparse_bsr, to_sparse_bsc)
 
 
 def _taken_at(x: Any, pattern: Any) -> Any:

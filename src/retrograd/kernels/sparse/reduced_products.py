@@ -31,7 +31,7 @@ def mm_reduce(mat1: Compressed, mat2: Array, counts: Array | None, places: Array
     """The sums of the terms, over `counts` if they are given; or the terms of a `Chosen`, if its parts are given."""
     if mat1.values.size:
         refuse(mat1.dtype, "spmm_reduce_kernel", "biuc")
-    if places is not None and columns is not None:
+    if places is not None and columns is not None and found is not None:
         term = mat1.values[places] * np.take_along_axis(mat2, columns, 0)
         return np.where(found, term, _unchosen(mat1, mat2)).astype(mat1.dtype, copy=False)
     total = sparse_times_dense(to_coo(mat1), mat2)
