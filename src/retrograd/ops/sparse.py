@@ -278,6 +278,9 @@ def _recompressed(g: Value, sparse_dim: int, dense_dim: int, by_rows: bool, bloc
     """A gradient by coordinates, or a dense one, in the layout of the compressed array that it belongs to."""
     if block is not None:
         return _in_layout(dense(g), sparse_dim, dense_dim, by_rows, block)
+    if g.ndim - dense_dim > 2:
+        raise RuntimeError(f"sparse_coo_to_sparse: conversion from Sparse to SparseCs{'r' if by_rows else 'c'} for "
+                           "input tensors with sparse_dim()!=2 is not supported")
     return (csr_of_coo if by_rows else csc_of_coo)(by_coordinates(g, sparse_dim))
 
 

@@ -149,3 +149,23 @@ def test_layouts_of_two(pair: str) -> None:
             theirs = _said(torch, source)
             if "Error: " not in theirs[-1]:
                 assert _said(retrograd, source) == theirs
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc"])
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_gradients_of_stacks(layout: str) -> None:
+    """Those through coordinates are refused, as in PyTorch. That of `to_dense` PyTorch has for compressed rows only."""
+    def stack(library: Any) -> Any:
+        x = library.tensor([[[1., 0, 2, 0], [0, 0, 3, 0]], [[0, 4., 0, 5], [6, 0, 0, 0]]], requires_grad=True)
+        return x, getattr(x, f"to_sparse_{layout}")()
+
+    errors = []
+    for library in (torch, retrograd):
+        x, compressed = stack(library)
+        with pytest.raises(RuntimeError) as error:
+            library.autograd.grad(compressed.to_sparse().to_dense().pow(2).sum(), x)
+        errors.append(str(error.value).split("\n")[0])
+    assert errors[0] == errors[1]
+    x, compressed = stack(retrograd)
+    (gradient,) = retrograd.autograd.grad(compressed.to_dense().pow(2).sum(), x)
+    assert gradient.tolist() == (2 * x).tolist()

@@ -186,7 +186,7 @@ def masked(x: Any, mask: Compressed) -> Compressed:
     """The elements of a dense matrix, or of a sparse one, at the indices of `mask`."""
     found = to_coo(mask)
     dense = x if not isinstance(x, SparseLike) else dense_of(_coordinates(x))
-    if not mask.by_rows:
+    if not mask.by_rows and mask.compressed.ndim == 1:
         return from_coo(found.with_values(dense[tuple(found.indices)]), False)
     return mask.with_values(dense[tuple(found.indices)].reshape(mask.values.shape))
 
