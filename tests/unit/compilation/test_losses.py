@@ -129,3 +129,28 @@ def test_losses_and_statistics_have_plans_for_all_sizes() -> None:
         x, y = torch.randn(rows, 6), torch.rand(rows, 6)
         for _ in range(2):
             torch.testing.assert_close(compiled(x, y), function(x, y))
+
+
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+@pytest.mark.parametrize("given", [lambda y: y, lambda y: y[2:8], lambda y: y[::2], lambda y: y.reshape(5, 2)[:, 1],
+                                   lambda y: y[3:4].expand(4)])
+def test_targets_of_each_row_are_looked_at_where_they_lie(given: Any, backend: str) -> None:
+    """Inside of `vmap`, each target is a view. The plan looks at the tensor that it was given."""
+    def loss(x: Any, target: Any) -> Any:
+        return torch.vmap(lambda row, y: torch.nn.functional.cross_entropy(row, y))(x, target)
+
+    compiled, whole = torch.compile(loss, backend=backend), torch.arange(10) % 4
+    target = given(whole)
+    x = torch.rand(len(target), 4, dtype=torch.float64)
+    for bad in (None, None, None, -1, 4, None, -100, 7, None):
+        whole.copy_(torch.arange(10) % 4)
+        if bad is not None:
+            whole[3] = bad
+        assert outcome(compiled, x, target) == outcome(loss, x, target)
+
+
+def outcome(function: Any, *args: Any) -> Any:
+    try:
+        return [f"{number:.9f}" for number in function(*args).tolist()]
+    except IndexError as error:
+        return str(error)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import Array
+from ...kernels.layout import address
 from ...ops.basic import call as of_arrays, clone
 from ...ops.framework import Op
 from ...tensors.recording.inplace import write_over
@@ -46,6 +47,21 @@ class LineWriter:
         """The geometry of a result like x that lies row by row."""
         like = self.like(x)
         return np.empty(like.shape, like.dtype)
+
+    def elements(self, x: Ref) -> Ref:
+        """A value that needs no line and has the same elements in the same memory, in whatever shape; or else x.
+
+        Of the values that come from outside, a memory that others are views of may have no name in the program.
+        """
+        own = self.values[x.number]
+        outside = [value for value in self.values if value.source == "outside" and value.memory == own.memory]
+        named = [value for value in outside if value.is_view] or outside
+        return next((Ref(value.number) for value in named if self._one_after_the_other(value.like, own.like)), x)
+
+    @staticmethod
+    def _one_after_the_other(like: Array, other: Array) -> bool:
+        return (like.dtype == other.dtype and like.size == other.size and address(like) == address(other)
+                and like.flags.c_contiguous and other.flags.c_contiguous)
 
     @property
     def made(self) -> Ref:

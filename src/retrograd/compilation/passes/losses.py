@@ -177,7 +177,7 @@ def _nll_loss(w: LineWriter, x: Any, target: Any, weight: Any, reduction: str, i
 def _checked_count(w: LineWriter, hits: Any, counts: Any, target: Any, ignored: int) -> Any:
     """How many targets count. The plan looks whether each of them is a class."""
     count, found = _sum_of(w, counts), _sum_of(w, hits)
-    w.call(look, found, _all_found, count, target, w.like(hits).shape[1], ignored, like=w.like(found))
+    w.call(look, found, _all_found, count, w.elements(target), w.like(hits).shape[1], ignored, like=w.like(found))
     return count
 
 
