@@ -168,6 +168,12 @@ def empty_strided(shape: Shape, strides: Shape, dtype: np.dtype[Any]) -> Array:
     return np.ndarray(shape, dtype, memory, 0, tuple([n * dtype.itemsize for n in strides]))
 
 
+def laid_out(array: Array) -> bool:
+    """Whether an array without elements has strides that were asked for, from `empty_strided`."""
+    owner = owner_of(array)
+    return owner.shape == (0,) and array is not owner and array.base is not owner
+
+
 def layout_of(array: Array) -> str | Shape:
     """The layout of a copy that allows every view of `array` again: its strides, or "C" for row-major order."""
     return "C" if array.flags.c_contiguous or overlaps(array) else steps(array)

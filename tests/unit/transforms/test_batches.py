@@ -41,7 +41,7 @@ LOOPED = {*listed("the results may have any shape, or no kernel takes stacks, or
     "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams;_pdist_forward;as_strided_scatter;block_diag;call;"
     "conv_tbc;embedding_bag;embedding_dense_backward;fake_quantize_per_channel_affine_cachemask;"
     "fake_quantize_per_tensor_affine_cachemask;gather;gru_layer;histc;histogram;histogramdd;index_fill;"
-    "linalg_householder_product;linalg_ldl_solve;linalg_lstsq;linalg_lu_solve;linalg_solve_adjoint;"
+    "linalg_householder_product;linalg_ldl_solve;linalg_lstsq;linalg_lu_solve;"
     "linalg_solve_ex;lstm_layer;masked_place;masked_scatter;masked_scatter_backward;masked_select;"
     "multi_margin_loss;projected_lstm_layer;put;renorm;rnn_relu_layer;rnn_tanh_layer;scatter_reduce;searchsorted;"
     "segment_reduce;symmetric;transfer;trilinear;weight_norm_interface"))}

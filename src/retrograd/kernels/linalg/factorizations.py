@@ -65,9 +65,9 @@ def svd(a: Array, full: bool) -> tuple[Any, Any, Any]:
     count = min(m, n)
     if not a.size:
         rows, columns = (m, n) if full else (count, count)
-        left, right = (np.array(np.broadcast_to(np.eye(size, k, dtype=a.dtype), (*stack, size, k)))
-                       for size, k in ((m, rows), (n, columns)))
-        return left, np.zeros((*stack, count), a.real.dtype), adjoint(right)
+        left, right = (by_columns(np.broadcast_to(np.eye(*size, dtype=a.dtype), (*stack, *size)))
+                       for size in ((m, rows), (columns, n)))
+        return left, np.zeros((*stack, count), a.real.dtype), right
     infinite = np.isinf(a).any((-2, -1))
     if infinite.any():
         _refuse_endless(a, infinite)

@@ -59,7 +59,7 @@ def geqrf(a: Array) -> tuple[Any, Any]:
     if not a.size:
         return by_columns(a.copy()), np.zeros((*a.shape[:-2], min(a.shape[-2:])), a.dtype)
     h, tau = np.linalg.qr(a, mode="raw")
-    return mT(np.ascontiguousarray(h)), tau
+    return by_columns(mT(h)), tau
 
 
 def qr(a: Array, mode: str) -> tuple[Any, Any]:
@@ -69,7 +69,7 @@ def qr(a: Array, mode: str) -> tuple[Any, Any]:
         return np.empty(0, a.dtype), qr(a, "reduced")[1]
     if not a.size:
         size = m if mode == "complete" else min(m, n)
-        return (by_columns(np.array(np.broadcast_to(np.eye(m, size, dtype=a.dtype), (*stack, m, size)))),
-                np.zeros((*stack, size, n), a.dtype))
+        return (by_columns(np.broadcast_to(np.eye(m, size, dtype=a.dtype), (*stack, m, size))),
+                by_columns(np.zeros((*stack, size, n), a.dtype)))
     q, r = np.linalg.qr(a, mode="complete" if mode == "complete" else "reduced")
     return by_columns(q), by_columns(r)

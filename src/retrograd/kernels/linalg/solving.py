@@ -12,7 +12,7 @@ from ..native import lapack
 from ..thresholds import LU_KEPT_ROWS
 from .factorizations import eigh, svd, svdvals
 from .lu import below_nans, lu_factor, lu_solve
-from .triangular import adjoint, by_columns, mT, solve_triangular
+from .triangular import adjoint, by_columns, in_tall_columns, mT, solve_triangular
 
 
 def det(a: Array) -> Any:
@@ -102,11 +102,11 @@ def solve_ex(a: Array, b: Array, left: bool, vector: bool) -> tuple[Any, Any, An
     return _as_given(x, left, vector), info, lu, pivots
 
 
-def solve_adjoint(b: Array, a: Array, lu: Array, pivots: Array, left: bool, vector: bool) -> Any:
-    """The x of `solve_ex` for the adjoint of `a`. It uses the LU, if `solve_ex` has kept one."""
+def solve_adjoint(b: Array, a: Array, lu: Array, pivots: Array, left: bool) -> Any:
+    """The x of `solve_ex` for the adjoint of `a` and right sides in matrices. It uses the LU that `solve_ex` kept."""
     if not lu.size:
-        return solve_ex(adjoint(a), b, left, vector)[0]
-    return _as_given(lu_solve(lu, _as_columns(b, left, vector), (pivots,), True, True), left, vector)
+        return solve_ex(adjoint(a), b, left, False)[0]
+    return _as_given(lu_solve(lu, _as_columns(b, left, False), (pivots,), True, True), left, False)
 
 
 def _as_columns(b: Array, left: bool, vector: bool) -> Any:
@@ -147,8 +147,11 @@ def lstsq(a: Array, b: Array, rcond: float, driver: str, vector: bool) -> tuple[
         _refuse_deficient(np.where((rank > 0) & (rank < min(m, n)), rank + 1, 0))
     empty = np.empty(0, a.real.dtype)
     residuals = empty
-    if m > n and (driver == "gels" or (driver != "gelsy" and (rank == n).all())):
+    if driver == "gels" and m > n == 0:                    # LAPACK's routine replaces the right sides by zeros
+        residuals = np.zeros((*x.shape[:-2], x.shape[-1]), a.real.dtype)
+    elif m > n and (driver == "gels" or (driver != "gelsy" and (rank == n).all())):
         residuals = np.square(np.abs(np.matmul(a, x) - b)).sum(-2)
+    x = in_tall_columns(x, max(m, n))                      # the other rows were those of the right sides
     if vector:
         x = x[..., 0]
     if driver == "gels":
@@ -171,7 +174,7 @@ def _by_singular_values(a: Array, b: Array, rcond: float) -> tuple[Any, Any, Any
     used = sizes > rcond * sizes[..., :1]
     weights = np.where(used, 1 / np.where(used, sizes, 1), 0).astype(sizes.dtype, copy=False)
     x = np.matmul(adjoint(right), weights[..., None] * np.matmul(adjoint(left), b))
-    return by_columns(x), np.asarray(used.sum(-1)), sizes
+    return x, np.asarray(used.sum(-1)), sizes
 
 
 def _by_qr(a: Array, b: Array, rcond: float, driver: str) -> tuple[Any, Any, None] | None:
@@ -183,10 +186,10 @@ def _by_qr(a: Array, b: Array, rcond: float, driver: str) -> tuple[Any, Any, Non
     if not a.size or not np.isfinite(a).all():
         return None
     if driver == "gelsy" and (least := lapack.least_by_pivoted_qr(a, b, rcond)):
-        return by_columns(least[0]), least[1], None
+        return least[0], least[1], None
     if driver == "gels" and (least := lapack.least_by_qr(a, b)):
         _refuse_deficient(least[1])
-        return by_columns(least[0][..., :n, :]), np.full(a.shape[:-2], min(m, n)), None
+        return least[0][..., :n, :], np.full(a.shape[:-2], min(m, n)), None
     if m < n:
         return None
     q, r = np.linalg.qr(a)
@@ -198,7 +201,7 @@ def _by_qr(a: Array, b: Array, rcond: float, driver: str) -> tuple[Any, Any, Non
     if not (conditions * rcond * 100 < 1).all():
         return None
     x = np.linalg.solve(r, np.matmul(adjoint(q), b))
-    return by_columns(x), np.full(a.shape[:-2], n, np.int64), None
+    return x, np.full(a.shape[:-2], n, np.int64), None
 
 
 def cholesky_solve(b: Array, factor: Array, upper: bool) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import Array
+from ..layout import empty_strided, row_by_row
 from ..native import lapack
 from ..thresholds import TRIANGLE_BY_ROW, TRIANGLE_HALVED, TRIANGLES_BY_ROW
 
@@ -41,7 +42,18 @@ def triangular_system(a: Array, b: Array, upper: bool, left: bool, unitriangular
 
 def by_columns(x: Array) -> Any:
     """The matrices in column order, as LAPACK returns them and PyTorch leaves them."""
-    return mT(np.ascontiguousarray(mT(x)))
+    if x.size and 1 not in x.shape:
+        return mT(np.ascontiguousarray(mT(x)))
+    return in_tall_columns(x, x.shape[-2])                 # NumPy gives dims of size 1 other strides
+
+
+def in_tall_columns(x: Array, height: int) -> Any:
+    """The matrices in column order, in memory for matrices of `height` rows."""
+    *stack, _, n = x.shape
+    *outer, across, down = row_by_row((*stack, n, height))
+    columns = empty_strided(x.shape, (*outer, down, across), x.dtype)
+    columns[...] = x
+    return columns
 
 
 def mT(x: Array) -> Any:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...kernels.linalg import solving as kernels, symmetric
+from ...kernels.linalg.triangular import by_columns
 from ..choosing import either
-from ..framework import Op, constant, not_differentiable, operator
+from ..framework import Op, composed, constant, not_differentiable, operator
+from ..shape import squeeze_dim, unsqueeze
 from .adjoints import adjoint, conjugate, in_sum, main_diagonal, on_diagonal, scalars, turned
 from .singular_values import svd
 
@@ -70,49 +72,71 @@ slogdet = operator("linalg_slogdet", kernels.slogdet, outputs="sign size", unfil
 
 
 def _inverse(g: Value, inverse: Value) -> Any:
-    dual = turned(inverse)
+    dual = adjoint(inverse)
     return -np.matmul(np.matmul(dual, g), dual)
 
 
 inv_ex: Op = operator("linalg_inv_ex", kernels.inv_ex, layout="columns", outputs="inverse info",
-                      differentiable="inverse", a=_inverse)
+                      differentiable="inverse", complex="adjoint", a=_inverse)
+
+
+def _as_matrix(x: Value, vector: bool) -> Any:
+    """Vectors as matrices of one column."""
+    return unsqueeze(x, x.ndim) if vector else x
 
 
 def _solved_matrix(g: Value, a: Value, x: Value, lu: Value, pivots: Value, left: bool, vector: bool) -> Any:
-    return _by_matrix(solve_adjoint(g, a, lu, pivots, left, vector), x, left, vector)
+    pulled = solve_adjoint(_as_matrix(g, vector), a, lu, pivots, left)
+    return _by_matrix(pulled, _as_matrix(x, vector), left)
 
 
-def _by_matrix(pulled: Value, x: Value, left: bool, vector: bool) -> Any:
+def _solved_right_side(g: Value, a: Value, lu: Value, pivots: Value, left: bool, vector: bool) -> Any:
+    pulled = solve_adjoint(_as_matrix(g, vector), a, lu, pivots, left)
+    return squeeze_dim(pulled, pulled.ndim - 1) if vector else pulled
+
+
+def _by_matrix(pulled: Value, x: Value, left: bool) -> Any:
     """The gradient for the matrix of a system, given the solution x and the gradient for the right-hand side."""
-    if vector:
-        return -(pulled[..., None] * conjugate(x)[..., None, :])
     return -np.matmul(pulled, adjoint(x)) if left else -np.matmul(adjoint(x), pulled)
 
 
-def _adjoint_matrix(g: Value, a: Value, out: Value, left: bool, vector: bool) -> Any:
+def _adjoint_matrix(g: Value, a: Value, out: Value, left: bool) -> Any:
     """The gradient for the matrix of the adjoint system. The system of that gradient has the matrix `a` itself."""
-    return _by_matrix(out, solve_ex(a, g, left, vector)[0], left, vector)
+    return _by_matrix(out, solve_ex(a, g, left, False)[0], left)
 
 
 solve_ex: Op = operator("linalg_solve_ex", kernels.solve_ex, layout="columns", tensors=2, outputs="x info lu pivots",
                         differentiable="x", complex="adjoint", a=_solved_matrix,
-                        b=lambda g, a, lu, pivots, left, vector: solve_adjoint(g, a, lu, pivots, left, vector))
+                        b=_solved_right_side)
 
 # The system with the adjoint matrix. The LU of `a` may be given; gradients go to `a`, not to the LU.
 solve_adjoint: Op = operator("linalg_solve_adjoint", kernels.solve_adjoint, layout="columns", tensors=4,
                              node="LinalgSolveExBackward0", complex="adjoint",
-                             b=lambda g, a, left, vector: solve_ex(a, g, left, vector)[0], a=_adjoint_matrix)
+                             b=lambda g, a, left: solve_ex(a, g, left, False)[0], a=_adjoint_matrix)
 
 
 def _pinv(g: Value, a: Value, out: Value) -> Any:
+    """The terms as PyTorch orders them: the first one decides how the sum lies in memory."""
     dual, back = adjoint(out), adjoint(g)
-    kernel = back - np.matmul(a, np.matmul(out, back))
-    image = back - np.matmul(np.matmul(back, out), a)
-    return (np.matmul(np.matmul(kernel, out), dual) + np.matmul(np.matmul(dual, out), image)
-            - np.matmul(np.matmul(dual, g), dual))
+    if a.shape[-2] <= a.shape[-1]:
+        inner = np.matmul(back, out)
+        small = np.matmul(inner, dual)
+        return (-adjoint(np.matmul(out, inner)) + small - np.matmul(np.matmul(a, out), small)
+                + np.matmul(np.matmul(dual, out), back - np.matmul(inner, a)))
+    inner = np.matmul(out, back)
+    small = np.matmul(dual, inner)
+    return (-adjoint(np.matmul(inner, out)) + np.matmul(np.matmul(back - np.matmul(a, inner), out), dual) + small
+            - np.matmul(np.matmul(small, out), a))
 
 
-pinv: Op = operator("linalg_pinv", kernels.pinv, complex="adjoint", a=_pinv)
+def _pinv_of_arrays(g: Value, a: Value, out: Value) -> Any:
+    """The same sum. NumPy would lay it out in rows, because its terms lie in memory in different orders."""
+    found = _pinv(g, a, out)
+    return by_columns(found) if found.size and min(found.shape[-2:]) > 1 else found
+
+
+pinv_backward = composed("pinv_backward", _pinv_of_arrays, _pinv, tensors=3)
+pinv: Op = operator("linalg_pinv", kernels.pinv, complex="adjoint", a=lambda g, a, out: pinv_backward(g, a, out))
 
 
 def _as_columns(g: Sequence[Value | None], b: Value, x: Value, vector: bool) -> tuple[Any, Any, Any, Any]:
@@ -121,41 +145,32 @@ def _as_columns(g: Sequence[Value | None], b: Value, x: Value, vector: bool) -> 
     if by_residuals is not None and by_residuals.shape != (
             (*x.shape[:-1], 1) if vector else (*x.shape[:-2], x.shape[-1])):
         by_residuals = None
-    if not vector:
-        return by_x, by_residuals, b, x
-    by_x = None if by_x is None else by_x[..., None]
-    return by_x, by_residuals, b[..., None], x[..., None]
+    by_x = None if by_x is None else _as_matrix(by_x, vector)
+    return by_x, by_residuals, _as_matrix(b, vector), _as_matrix(x, vector)
 
 
-def _least_matrix(g: Sequence[Value | None], a: Value, b: Value, x: Value, rcond: float, vector: bool) -> Any:
+def _least_matrix(g: Sequence[Value | None], a: Value, b: Value, x: Value, vector: bool) -> Any:
     by_x, by_residuals, b, x = _as_columns(g, b, x, vector)
-    return in_sum(None if by_x is None else _by_solution(by_x, a, b, x, rcond),
-                  None if by_residuals is None else np.matmul(_by_residuals(by_residuals, a, b, x), adjoint(x)))
+    return in_sum(None if by_x is None else pinv_backward(np.matmul(by_x, adjoint(b)), a, _pinv_of(a)),
+                  None if by_residuals is None else
+                  2 * np.matmul(_along(by_residuals) * (np.matmul(a, x) - b), adjoint(x)))
 
 
-def _by_solution(g: Value, a: Value, b: Value, x: Value, rcond: float) -> Any:
-    """The derivative of a pseudoinverse times b. Every product with a pseudoinverse is a least-squares solution."""
-    dual = adjoint(a)
-    pulled = _least(dual, g, rcond)
-    outside = np.matmul(b - np.matmul(a, x), adjoint(_least(a, pulled, rcond)))
-    kernel = np.matmul(_least(dual, x, rcond), adjoint(g - np.matmul(dual, pulled)))
-    return outside + kernel - np.matmul(pulled, adjoint(x))
-
-
-def _least(a: Value, b: Value, rcond: float) -> Any:
-    return lstsq(a, b, rcond, "gelsy", False)[0]
-
-
-def _least_right_side(g: Sequence[Value | None], a: Value, b: Value, x: Value, rcond: float, vector: bool) -> Any:
+def _least_right_side(g: Sequence[Value | None], a: Value, b: Value, x: Value, vector: bool) -> Any:
     by_x, by_residuals, b, x = _as_columns(g, b, x, vector)
-    found = in_sum(None if by_x is None else _least(adjoint(a), by_x, rcond),
-                   None if by_residuals is None else -_by_residuals(by_residuals, a, b, x))
-    return found[..., 0] if vector and found is not None else found
+    found = in_sum(None if by_x is None else np.matmul(adjoint(_pinv_of(a)), by_x),
+                   None if by_residuals is None else -2 * _along(by_residuals) * (np.matmul(a, x) - b))
+    return squeeze_dim(found, found.ndim - 1) if vector and found is not None else found
 
 
-def _by_residuals(g: Value, a: Value, b: Value, x: Value) -> Any:
-    """The gradient for a @ x - b. The residuals are the squared lengths of its columns."""
-    return 2 * (np.matmul(a, x) - b) * g[..., None, :]
+def _pinv_of(a: Value) -> Any:
+    """The pseudoinverse with the tolerance that `linalg.pinv` has by default, as in PyTorch."""
+    return pinv(a, 0.0, kernels.machine_epsilon(a.dtype) * max(a.shape[-2:]), False)
+
+
+def _along(residuals: Value) -> Any:
+    """Numbers for the columns of a matrix."""
+    return unsqueeze(residuals, residuals.ndim - 1)
 
 
 lstsq: Op = operator("linalg_lstsq", kernels.lstsq, layout="columns", tensors=2,

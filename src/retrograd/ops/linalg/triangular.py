@@ -10,7 +10,7 @@ import numpy as np
 from ...kernels.linalg import solving, triangular as kernels
 from ..domains import first
 from ..framework import Op, operator
-from .adjoints import above_diagonal, adjoint, below_diagonal, in_sum, lower_part, turned, upper_part
+from .adjoints import above_diagonal, adjoint, below_diagonal, conjugate, in_sum, lower_part, turned, upper_part
 
 if TYPE_CHECKING:
     from ..values import Value
@@ -37,25 +37,24 @@ solve_triangular: Op = operator("linalg_solve_triangular", kernels.triangular_sy
                                 complex="adjoint", domain=first, a=_by_matrix, b=_by_right_side)
 
 
-def _legacy_b(g: Sequence[Value | None], a: Value, upper: bool, transpose: bool, unitriangular: bool) -> Any:
+def _legacy_b(g: Sequence[Value | None], b: Value, a: Value, upper: bool, transpose: bool, unitriangular: bool) -> Any:
     by_solution, _ = g
     if by_solution is None:
-        return None
-    matrix = np.conj(a) if transpose and a.dtype.kind == "c" else a if transpose else adjoint(a)
-    return solve_triangular(matrix, by_solution, upper == transpose, True, unitriangular)
+        return np.zeros_like(b)
+    return triangular_solve(by_solution, conjugate(a), upper, not transpose, unitriangular)[0]
 
 
-def _legacy_a(g: Sequence[Value | None], a: Value, solution: Value, upper: bool, transpose: bool,
+def _legacy_a(g: Sequence[Value | None], b: Value, a: Value, solution: Value, upper: bool, transpose: bool,
               unitriangular: bool) -> Any:
     by_solution, by_copy = g
     if by_solution is None:
-        return by_copy
-    product = -np.matmul(_legacy_b(g, a, upper, transpose, unitriangular), adjoint(solution))
+        return None if by_copy is None else by_copy + 0.0
+    product = -np.matmul(_legacy_b(g, b, a, upper, transpose, unitriangular), adjoint(solution))
     return in_sum(_read(turned(product) if transpose else product, upper, unitriangular), by_copy)
 
 
-triangular_solve = operator("triangular_solve", kernels.triangular_solve, layout="columns", tensors=2,
-                            outputs="solution copy", unfilled=True, b=_legacy_b, a=_legacy_a)
+triangular_solve: Op = operator("triangular_solve", kernels.triangular_solve, layout="columns", tensors=2,
+                                outputs="solution copy", unfilled=True, b=_legacy_b, a=_legacy_a)
 
 
 def _by_factor(product: Value, factor: Value, upper: bool) -> Any:

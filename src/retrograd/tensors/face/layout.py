@@ -11,6 +11,7 @@ from ...kernels.layout import (
     by_falling_strides,
     empty_strided,
     in_rows,
+    laid_out,
     offset_of,
     row_by_row,
     steps,
@@ -61,10 +62,10 @@ def stride(self: TensorBase, dim: int | None = None) -> Any:
 
 
 def _empty_steps(tensor: Any) -> tuple[int, ...]:
-    """PyTorch's strides for a tensor without elements. NumPy's strides of such an array mean nothing."""
+    """PyTorch's strides for a tensor without elements. NumPy's strides mean something only if a kernel chose them."""
     meta, array = tensor._grad_meta, tensor._array
     if meta is None or meta.base is None:
-        return row_by_row(array.shape)
+        return steps(array) if laid_out(array) else row_by_row(array.shape)
     base = meta.base._array
     whole = base if base.size else empty_strided(base.shape, row_by_row(base.shape), base.dtype)
     return steps(meta.replay(whole))

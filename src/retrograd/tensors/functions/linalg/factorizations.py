@@ -160,10 +160,10 @@ def svd(input: TensorBase, some: bool = True, compute_uv: bool = True) -> return
     Without `compute_uv` U and V are zeros.
     """
     if not compute_uv:
-        values, (*stack, m, n) = linalg_svdvals(input), input._array.shape
-        u, v = (zeros(*stack, size, size, dtype=input.dtype) for size in (m, n))
-        return return_types.svd((u, values, v))
-    u, s, vh = linalg_svd(input, not some)
+        s, (*stack, m, n) = linalg_svdvals(input), input._array.shape
+        u, vh = (zeros(*stack, size, size, dtype=input.dtype) for size in (m, n))
+    else:
+        u, s, vh = linalg_svd(input, not some)
     return return_types.svd((u, s, conj(vh.transpose(-2, -1))))
 
 
