@@ -210,6 +210,8 @@ def unique_consecutive(x: Array, dim: int | None, inverse: bool) -> Found:
 
 def _lined(x: Array, dim: int) -> Array:
     """`x` with `dim` as its first axis. Raises RuntimeError if the slices are empty."""
+    if not x.shape[dim] and x.shape.count(0) > 1:
+        raise RuntimeError("Number of zero sized dimensions is more than one, so unique cannot be applied ")
     if 0 in x.shape and x.shape[dim]:
         raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
     return np.moveaxis(x, dim, 0)

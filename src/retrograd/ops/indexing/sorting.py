@@ -60,7 +60,8 @@ def _refused(name: str) -> Rule:
 
 
 def _unique(name: str, kernel: Callable[..., Any]) -> Op:
-    return operator(name, kernel, outputs="values inverse counts", differentiable="values", x=_refused(name))
+    return operator(name, kernel, layout="kept", outputs="values inverse counts", differentiable="values",
+                    x=_refused(name))
 
 
 unique, unique_dim = _unique("_unique2", kernels.unique), _unique("unique_dim", kernels.unique_dim)
