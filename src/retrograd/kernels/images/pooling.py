@@ -217,7 +217,8 @@ def largest(candidates: Iterator[Any], count: int) -> tuple[Any, Any]:
 
 def gathered(x: Array, indices: Array, dims: int, disjoint: bool) -> Any:
     """The elements of images at these places, which count over the last `dims` dimensions."""
-    return np.take_along_axis(lines(x, dims), lines(indices, dims), -1).reshape(indices.shape)
+    found = np.take_along_axis(lines(x, dims), lines(indices, dims), -1)
+    return np.ascontiguousarray(found).reshape(indices.shape)
 
 
 def lines(x: Array, dims: int) -> Any:
@@ -243,7 +244,8 @@ def placed(x: Array, indices: Array, sizes: Sizes) -> Any:
     images = x.shape[:x.ndim - len(sizes)]
     result = np.zeros((*images, math.prod(sizes)), x.dtype)
     np.put_along_axis(result, lines(indices, len(sizes)), lines(x, len(sizes)), -1)
-    return result.reshape(*images, *sizes)
+    result = result.reshape(*images, *sizes)
+    return result if x.flags.c_contiguous or len(sizes) == 3 else beside_channels(result, x)
 
 
 # Means

@@ -16,6 +16,7 @@ import numpy as np
 
 from ...foundations.dtypes import F16, F32, F64, Array, is_half, refuse
 from ..elementwise.elementary import widened
+from ..layout import empty_as
 from ..linalg.line_products import by_row
 from ..native.served import served
 from ..native.threads import blocks, in_parts
@@ -228,7 +229,19 @@ def attention(q: Array, k: Array, v: Array, mask: Array | None, causal: bool, sc
         np.copyto(scores, -math.inf, where=np.triu(np.ones(scores.shape[1:], bool), 1))
     weights = safe_softmax(scores, 2)
     out = np.matmul(weights, _stack(v, heads)).reshape(*q.shape[:3], v.shape[3])
-    return out.astype(q.dtype, copy=False), weights
+    out = out.astype(q.dtype, copy=False)
+    if not q.flags.c_contiguous:
+        rows, out = out, empty_as(q, q.dtype)
+        out[...] = rows
+    return out, weights
+
+
+def heads_inside(x: Array) -> Any:
+    """A copy of (batch, heads, length, size) that lies in memory as (batch, length, heads, size)."""
+    batch, heads, length, size = x.shape
+    out = np.empty((batch, length, heads, size), x.dtype).swapaxes(1, 2)
+    out[...] = x
+    return out
 
 
 def attention_weights(q: Array, k: Array, weights: Array, scale: float) -> Any:

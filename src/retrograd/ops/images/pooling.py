@@ -47,7 +47,7 @@ fractional_max_pool2d, fractional_max_pool3d = [
 
 
 max_unpool2d, max_unpool3d = [
-    linear(f"max_unpool{d}d", kernels.placed, node=f"MaxUnpool{d}DBackward0", tensors=2,
+    linear(f"max_unpool{d}d", kernels.placed, layout="kept", node=f"MaxUnpool{d}DBackward0", tensors=2,
            x=lambda g, indices, sizes: gathered(g, indices, len(sizes), False)) for d in (2, 3)]
 
 

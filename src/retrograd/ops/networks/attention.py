@@ -12,7 +12,7 @@ import numpy as np
 
 from ...foundations.dtypes import Shape
 from ...kernels.networks import softmax as kernels
-from ..framework import Op, operator
+from ..framework import Op, composed, operator
 from ..linalg.matrix import bmm
 from ..reductions import spread, sum_dim
 from ..shape import transpose
@@ -38,6 +38,10 @@ def _unstacked(g: Value, shape: Shape, heads: int) -> Any:
     return sum_dim(np.reshape(g, (batch, own, heads // own, length, size)), (2,), False, None)
 
 
+# PyTorch's gradients lie in memory as (batch, length, heads, size), from which most programs make their queries.
+heads_inside = composed("heads_inside", kernels.heads_inside, lambda g: g, tensors=1)
+
+
 def _weights_q(g: Value, q: Value, k: Value, out: Value, scale: float) -> Any:
     slope = bmm(softmax_backward(g, out, 2), _stack(k, q.shape[1]))
     return np.reshape(slope * scale, q.shape)
@@ -55,16 +59,19 @@ def _by_weights(g: Value, q: Value, v: Value) -> Any:
     return bmm(_stack(g, q.shape[1]), transpose(_stack(v, q.shape[1]), 1, 2))
 
 
+def _attention_q(g: Value, q: Value, k: Value, v: Value, weights: Value, scale: float) -> Any:
+    return heads_inside(_weights_q(_by_weights(g, q, v), q, k, attention_weights(q, k, weights, scale), scale))
+
+
+def _attention_k(g: Value, q: Value, k: Value, v: Value, weights: Value, scale: float) -> Any:
+    return heads_inside(_weights_k(_by_weights(g, q, v), q, k.shape, attention_weights(q, k, weights, scale), scale))
+
+
 def _attention_v(g: Value, q: Value, k: Value, v_shape: Shape, weights: Value, scale: float) -> Any:
     slope = bmm(transpose(attention_weights(q, k, weights, scale), 1, 2), _stack(g, q.shape[1]))
-    return _unstacked(slope, v_shape, q.shape[1])
+    return heads_inside(_unstacked(slope, v_shape, q.shape[1]))
 
 
 attention: Op = operator(
-    "attention", kernels.attention, tensors=4, outputs="out weights", differentiable="out",
-    node="ScaledDotProductFlashAttentionForCpuBackward0",
-    q=lambda g, q, k, v, weights, scale: _weights_q(
-        _by_weights(g, q, v), q, k, attention_weights(q, k, weights, scale), scale),
-    k=lambda g, q, k, v, weights, scale: _weights_k(
-        _by_weights(g, q, v), q, k.shape, attention_weights(q, k, weights, scale), scale),
-    v=_attention_v)
+    "attention", kernels.attention, layout="kept", tensors=4, outputs="out weights", differentiable="out",
+    node="ScaledDotProductFlashAttentionForCpuBackward0", q=_attention_q, k=_attention_k, v=_attention_v)
