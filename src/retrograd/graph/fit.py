@@ -29,18 +29,17 @@ def unbroadcast(g: Any, found: tuple[int, ...], shape: tuple[int, ...]) -> Any:
         if not shape:
             return sum_dim(g, axes, False, None)
         if type(g) is np.ndarray:
-            return sum_dim(g, axes, False, None).reshape(shape)
+            return np.ascontiguousarray(sum_dim(g, axes, False, None)).reshape(shape)
         return view(sum_dim(g, axes, True, None), shape)
-    return sum_dim(g, stretched, True, None)
+    found = sum_dim(g, stretched, True, None)
+    return np.ascontiguousarray(found) if type(found) is np.ndarray else found
 
 
 def fit(g: Any, shape: tuple[int, ...], dtype: np.dtype[Any], to_shape: tuple[int, ...],
         to_dtype: np.dtype[Any]) -> Any:
     """The gradient `g` of this shape and NumPy dtype, turned into one for a value of `to_shape` and `to_dtype`."""
+    if dtype.kind == "c" != to_dtype.kind:
+        g, dtype = real(g), np.empty(0, dtype).real.dtype
     if shape != to_shape:
         g = unbroadcast(g, shape, to_shape)
-    if dtype != to_dtype:
-        if dtype.kind == "c" and to_dtype.kind != "c":
-            g = real(g)
-        g = cast(g, to_dtype)
-    return g
+    return g if dtype == to_dtype else cast(g, to_dtype)

@@ -26,9 +26,22 @@ def _sorted(x: Array, dims: Sequence[int]) -> list[int]:
     return sorted(dims, key=lambda dim: -x.strides[dim])
 
 
+def _without(ndim: int, dims: Sequence[int]) -> list[int]:
+    """The other dims, in the order in which C++'s `std::partition` leaves them: PyTorch sorts them from this order."""
+    order, first, end = [*range(ndim)], 0, ndim
+    while first < end:
+        if order[first] not in dims:
+            first += 1
+            continue
+        end -= 1
+        if order[end] not in dims:
+            order[first], order[end] = order[end], order[first]
+    return order[:first]
+
+
 def _empty(x: Array, shape: Sequence[int], dims: Sequence[int], dtype: np.dtype[Any]) -> Any:
     """Memory for a transform of `x` over `dims`, which lie innermost, in this order."""
-    order = [*_sorted(x, [dim for dim in range(x.ndim) if dim not in dims]), *dims]
+    order = [*_sorted(x, _without(x.ndim, dims)), *dims]
     strides, step = [0] * x.ndim, 1
     for dim in reversed(order):
         strides[dim] = step
@@ -111,8 +124,20 @@ def c2r(x: Array, dims: tuple[int, ...], scale: int, size: int) -> Any:
     return _lines("irfft", x, dim, size, scale, result)
 
 
+def half_adjoint(x: Array, dims: tuple[int, ...], scale: int, size: int) -> Any:
+    """The adjoint of `r2c` with `onesided`, to `size` real numbers in the last dim.
+
+    PyTorch returns the real part of a complex transform, of `x` with zeros for the other half, row by row.
+    """
+    dim = dims[-1]
+    padded = x if size == x.shape[dim] else np.empty((*x.shape[:dim], size, *x.shape[dim + 1:]), x.dtype)
+    result = _empty(padded, padded.shape, _sorted(padded, dims), x.dtype).real
+    x = _over(weighted(x, dim, (size - 1) // 2, 0.5), dims[:-1], scale, False)
+    return _lines("irfft", x, dim, size, scale, result)
+
+
 def weighted(x: Array, dim: int, count: int, weight: float) -> Any:
     """A copy of `x` in which the elements 1 to `count` along `dim` are multiplied by `weight`."""
-    result = x.copy()
+    result = x.copy("K")
     result[(slice(None),) * dim + (slice(1, 1 + count),)] *= weight
     return result

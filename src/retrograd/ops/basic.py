@@ -13,7 +13,7 @@ import numpy as np
 from ..foundations.dtypes import Array
 from ..foundations.modes import local
 from ..kernels.layout import copied, empty_strided, in_rows, row_major, steps
-from .framework import Op, linear, operator
+from .framework import Op, composed, linear, operator
 
 if TYPE_CHECKING:
     from .values import Value
@@ -26,12 +26,19 @@ def _cast(x: Array, dtype: np.dtype[Any]) -> Any:
     return copied(x, dtype)
 
 
-cast: Op = linear("to", _cast, layout="kept", any_type=True, node="ToCopyBackward0",
-                  x=lambda g, x_dtype: cast(g, x_dtype))
-
-
 # The real part, a view of a complex array's memory.
-real = linear("real", lambda x: x.real, view=True, complex="adjoint", x=lambda g: g)
+real = linear("real", lambda x: x.real, view=True, node="SelectBackward0", complex="adjoint", x=lambda g: g)
+
+
+def _cast_back(g: Value, x_dtype: np.dtype[Any]) -> Any:
+    """The gradient of a cast. As in PyTorch, a real part stays a view."""
+    if g.dtype.kind == "c" != x_dtype.kind:
+        return real(g) if g.dtype.itemsize == 2 * x_dtype.itemsize else cast(real(g), x_dtype)
+    return cast(g, x_dtype)
+
+
+cast: Op = linear("to", _cast, layout="kept", any_type=True, node="ToCopyBackward0", complex="adjoint",
+                  x=_cast_back)
 
 
 def _clone(x: Array, order: Any) -> Any:
@@ -54,9 +61,10 @@ def _cast_in(x: Array, dtype: np.dtype[Any], order: Any) -> Any:
 
 
 # The cast of which the caller says how it lies in memory.
-cast_in: Op = linear("to", _cast_in, layout="kept", any_type=True, node="ToCopyBackward0",
-                     x=lambda g, x_dtype: cast(g, x_dtype))
+cast_in: Op = linear("to", _cast_in, layout="kept", any_type=True, node="ToCopyBackward0", complex="adjoint",
+                     x=_cast_back)
 clone = linear("clone", _clone, layout="kept", any_type=True, x=lambda g: g)
+contiguous = composed("contiguous", np.ascontiguousarray, lambda x: clone(x, "C"), tensors=1, arguments=["x"])
 _COPY = "torch::autograd::CopyBackwards"
 copy = linear("copy_", _clone, layout="kept", any_type=True, node=_COPY, x=lambda g: g)
 # A copy as the node of a write shows it, whose first edge is that of the memory written to: None for new memory.

@@ -25,8 +25,7 @@ def _from_real(g: Value, x_shape: Shape, dims: tuple[int, ...], scale: int, ones
     """The gradient for the input of a real transform. The engine takes the real part if the input is real."""
     if not onesided:
         return c2c(g, dims, scale, False)
-    size = x_shape[dims[-1]]
-    return c2r(weighted(g, dims[-1], _doubles(size), 0.5), dims, scale, size)
+    return half_adjoint(g, dims, scale, x_shape[dims[-1]])
 
 
 c2c: Op = linear("_fft_c2c", kernels.c2c, layout="kept", node="FftC2CBackward0", complex="adjoint",
@@ -35,4 +34,8 @@ r2c: Op = linear("_fft_r2c", kernels.r2c, layout="kept", node="FftR2CBackward0",
 c2r: Op = linear("_fft_c2r", kernels.c2r, layout="kept", node="FftC2RBackward0", complex="adjoint",
                  x=lambda g, dims, scale, size: weighted(r2c(g, dims, scale, True), dims[-1], _doubles(size), 2.0))
 
-weighted: Op = linear("mul", kernels.weighted, x=lambda g, dim, count, weight: weighted(g, dim, count, weight))
+# The gradient for the input of a real transform of which half is kept.
+half_adjoint: Op = linear("_fft_r2c_backward", kernels.half_adjoint, layout="kept", node="SelectBackward0",
+                          complex="adjoint", x=lambda g, dims, scale: r2c(g, dims, scale, True))
+weighted: Op = linear("mul", kernels.weighted, layout="kept",
+                      x=lambda g, dim, count, weight: weighted(g, dim, count, weight))

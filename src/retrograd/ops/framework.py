@@ -270,13 +270,13 @@ def linear(name: str, kernel: Callable[..., Any], *, node: str | int = 0, view: 
            any_type: bool = False, **rules: Rule) -> Op:
     """An operator that is jointly linear in the arguments that have rules: its JVP is the op itself on the tangents.
 
-    `layout` is as for `operator`, but the layout of a view is 'kept'. `complex` is as for `elementwise`, but a view is
-    'real', since it only moves numbers. `any_type` says that the kernel takes the types of ml_dtypes as they are; other
-    kernels compute with them in float32.
+    `layout` is as for `operator`, but the layout of a view is 'kept'. `complex` is as for `elementwise`, but the
+    default is 'real', since most of these operators only move and add numbers. `any_type` says that the kernel takes
+    the types of ml_dtypes as they are; other kernels compute with them in float32.
     """
     return Op(name, kernel, " ".join(parameters(kernel)), rules, kind="linear", node=node, view=view, outputs=outputs,
               variadic=variadic, domain=domain, tensors=tensors, layout=layout, any_type=any_type,
-              complex=complex or ("real" if view else None), written=written)
+              complex=complex or "real", written=written)
 
 
 def operator(name: str, kernel: Callable[..., Any], *, node: str | int = 0, outputs: str = "out",

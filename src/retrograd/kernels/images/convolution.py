@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import F16, F32, Array
+from ..layout import beside_channels
 from ..thresholds import COLUMNS_STRIP_BYTES
 from . import samples_last, served_convolution
 from .columns import Columns, Sizes, Taps, Window, blocks, in_blocks, last, matrices, over_samples
@@ -47,6 +48,11 @@ def convolution(x: Array, weight: Array, bias: Array | None, stride: Sizes, padd
     if transposed:
         return spread(x, weight, bias, window, window.inputs(x.shape[2:], output_padding), groups)
     return gathered(x, weight, bias, window, groups)
+
+
+def dense(x: Array) -> Any:
+    """Images without gaps between them: channel by channel for each point if they lie so, or row by row."""
+    return beside_channels(x, x)
 
 
 def conv_tbc(x: Array, weight: Array, bias: Array, pad: int) -> Any:

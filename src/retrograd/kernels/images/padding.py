@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import Array, Shape
-from ..layout import beside_channels
+from ..layout import beside_channels, copied
 
 
 def _by_axis(ndim: int, pad: Shape) -> Iterator[tuple[int, int, int]]:
@@ -29,11 +29,15 @@ def padded_shape(shape: Shape, pad: Shape) -> Shape:
 
 
 def constant_pad(x: Array, pad: Shape, value: Any) -> Any:
-    """`x` surrounded by a constant."""
-    out = np.full(padded_shape(x.shape, pad), value, x.dtype)
+    """`x` surrounded by a constant. If `x` is only cut, the result lies in memory as `x` does."""
+    shape = padded_shape(x.shape, pad)
     source, target = [slice(None)] * x.ndim, [slice(None)] * x.ndim
     for axis, before, after in _by_axis(x.ndim, pad):
         source[axis] = slice(max(-before, 0), x.shape[axis] - max(-after, 0))
+    if max(pad, default=0) <= 0:
+        return copied(x[tuple(source)], x.dtype)
+    out = np.full(shape, value, x.dtype)
+    for axis, before, after in _by_axis(x.ndim, pad):
         target[axis] = slice(max(before, 0), out.shape[axis] - max(after, 0))
     out[tuple(target)] = x[tuple(source)]
     return out if x.flags.c_contiguous else beside_channels(out, x)

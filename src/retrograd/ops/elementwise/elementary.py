@@ -9,9 +9,8 @@ import numpy as np
 
 from ...kernels.elementwise import elementary as kernels
 from ...kernels.special import normal
-from ..basic import real
+from ..basic import contiguous, real
 from ..choosing import choose
-from ..creation import complex_
 from ..domains import floating, promoted
 from ..framework import Op, constant, elementwise, flat, linear, operator
 
@@ -160,9 +159,9 @@ conj = elementwise("conj", np.conjugate, complex="adjoint", x=lambda g: np.conj(
 conj_physical = elementwise("conj_physical", np.conjugate, complex="adjoint", x=lambda g: np.conj(g),
                             written={"kernel": kernels.conjugate, "node": 1})
 view_as_real = linear("view_as_real", kernels.view_as_real, view=True, complex="adjoint",
-                      x=lambda g: complex_(g[..., 0], g[..., 1]))
-view_as_complex = linear("view_as_complex", kernels.view_as_complex, view=True, complex="adjoint",
-                         x=lambda g: view_as_real(g))
+                      x=lambda g: view_as_complex(contiguous(g)))
+view_as_complex: Op = linear("view_as_complex", kernels.view_as_complex, view=True, complex="adjoint",
+                             x=lambda g: view_as_real(g))
 
 
 def _into_pairs(g: Value, index: int) -> Any:

@@ -12,7 +12,8 @@ import numpy as np
 
 from ...foundations.dtypes import Shape
 from ...kernels.images import convolution as kernels
-from ..framework import Op, linear, operator
+from ..basic import clone
+from ..framework import Op, composed, linear, operator
 from ..indexing.indexing import cropped
 from ..reductions import sum_dim
 
@@ -20,11 +21,16 @@ if TYPE_CHECKING:
     from ..values import Value
 
 
+# A part of an array without the gaps between its elements.
+dense = composed("dense", kernels.dense, lambda x: clone(x, "K"), tensors=1)
+
+
 def _by_input(g: Value, weight: Value, x_shape: Shape, stride: Shape, padding: Shape, dilation: Shape, transposed: bool,
               groups: int) -> Any:
     if transposed:
         back = convolution(g, weight, None, stride, padding, dilation, False, (0,) * len(stride), groups)
-        return cropped(back, x_shape)           # output padding may make room for a position that x does not have
+        # Output padding may make room for positions that x does not have.
+        return back if back.shape == x_shape else dense(cropped(back, x_shape))
     smallest = [(n - 1) * s - 2 * p + d * (k - 1) + 1
                 for n, k, s, p, d in zip(g.shape[2:], weight.shape[2:], stride, padding, dilation)]
     rest = tuple([n - m for n, m in zip(x_shape[2:], smallest)])

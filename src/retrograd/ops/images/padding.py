@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...kernels.images import padding as kernels
 from ..framework import Op, linear, not_differentiable, operator
 
-constant_pad: Op = operator("constant_pad_nd", kernels.constant_pad, layout="kept",
+constant_pad: Op = operator("constant_pad_nd", kernels.constant_pad, layout="kept", complex="real",
                             x=lambda g, pad: constant_pad(g, tuple([-n for n in pad]), 0))
 
 reflection_pad1d, reflection_pad2d, reflection_pad3d = [

@@ -67,7 +67,7 @@ index_select_backward: Op = linear("index_select_backward", scattering.index_sel
 
 def _to_added(g: Value, source_shape: Shape, index: Value, dim: int, alpha: complex) -> Any:
     taken = np.reshape(index_select(g, index, dim), source_shape)
-    return taken if alpha == 1 else taken * alpha
+    return taken if alpha == 1 else taken * (complex(np.conj(alpha)) if type(alpha) is complex else alpha)
 
 
 def _cleared(g: Value, index: Value, dim: int) -> Any:

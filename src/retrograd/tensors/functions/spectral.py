@@ -15,11 +15,9 @@ from ..arguments.checking import is_int
 from ..arguments.dims import array_of, as_int
 from ..recording.public import public
 from ..state.base import plain
-from .elementwise.elementary import view_as_real
+from .elementwise.elementary import view_as_complex, view_as_real
 from .images.padding import constant_pad_nd, pad
 
-# The forms in place, because PyTorch names the nodes so.
-_transposed, _squeezed = shape_ops.transpose.written, shape_ops.squeeze_dim.written
 _RETURN_COMPLEX_IS_MISSING = (
     "stft requires the return_complex parameter be given for real inputs, and will further require that "
     "return_complex=True in a future PyTorch release.")
@@ -125,9 +123,9 @@ def stft(input: TensorBase, n_fft: int, hop_length: int | None = None, win_lengt
     x, weights = x.unfold(1, n_fft, hop), _padded_window(window, input, width, n_fft)
     if weights is not None:
         x = x * weights
-    out = _transposed(_transformed(x, normalized, onesided), 1, 2)
+    out = _transformed(x, normalized, onesided).transpose_(1, 2)
     if input._array.ndim == 1:
-        out = _squeezed(out, 0)
+        out.squeeze_(0)
     return out if as_complex else view_as_real(out)
 
 
@@ -187,8 +185,8 @@ def istft(input: TensorBase, n_fft: int, hop_length: int | None = None, win_leng
     call = _call("istft", input, n_fft=n_fft, hop_length=hop, win_length=width, window=window, center=center,
                  normalized=normalized, onesided=onesided, length=length, return_complex=return_complex)
     half = _check_transforms(call, array, n_fft, hop, width, window, onesided)
-    x = input if array.ndim == 3 else input.unsqueeze(0)
-    y = _frames(x.transpose(1, 2), n_fft, normalized, half, return_complex, window)
+    x = view_as_real(input) if array.ndim == 3 else view_as_real(input).unsqueeze(0)
+    y = _frames(view_as_complex(x.transpose(1, 2)), n_fft, normalized, half, return_complex, window)
     if window is None:
         window = plain(np.ones(width, torch_dtype.of[array.dtype].to_real().dtype))
     weights, count = _padded_window(window, window, width, n_fft), array.shape[-1]
