@@ -79,3 +79,16 @@ def test_a_step_of_attention_and_layer_norm_is_one_native_function() -> None:
     x = torch.randn(3, 8, 16)
     text = str(torch.compile.explain(lambda x: layer(x).sum().backward(), x))
     assert not [name for name in ("attention(", "bmm_kernel", "layer_norm_backward(") if name in text]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_compiled_attention_lies_in_memory_as_it_does_otherwise(turned: bool) -> None:
+    def step(*given: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        q, k, v = [x.transpose(1, 2) if turned else x for x in given]
+        out = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return out, *torch.autograd.grad(out.square().sum(), (q, k, v))
+
+    arrays = [torch.randn(2, 5, 3, 4, requires_grad=True) for _ in range(3)]
+    compiled, expected = torch.compile(step), [part.stride() for part in step(*arrays)]
+    for _ in range(3):
+        assert [part.stride() for part in compiled(*arrays)] == expected

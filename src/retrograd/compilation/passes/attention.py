@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels.layout import steps
+from ...ops.basic import clone
 from ...ops.choosing import choose
 from ...ops.elementwise.arithmetic import add, mul, reciprocal, sub
 from ...ops.elementwise.comparison import eq
@@ -32,7 +34,7 @@ def _attention(w: LineWriter, q: Any, k: Any, v: Any, mask: Any, causal: bool, s
     dtype, (batch, heads, length) = likes[0].dtype, likes[0].shape[:3]
     shape = (batch, heads, length, likes[1].shape[2])
     if dtype.char not in "fd" or any([like.dtype != dtype or not like.size for like in likes]) or (
-            likes[1].shape[1] != heads or not 0 < math.prod(shape) <= _LARGEST or not w.by_rows()):
+            likes[1].shape[1] != heads or not 0 < math.prod(shape) <= _LARGEST):
         return False
     wide, table = np.empty(shape, dtype), np.empty((batch * heads, *shape[2:]), dtype)
     turned = w.view(transpose, k, 2, 3, like=likes[1].swapaxes(2, 3))
@@ -43,7 +45,11 @@ def _attention(w: LineWriter, q: Any, k: Any, v: Any, mask: Any, causal: bool, s
     if causal:
         scores = w.call(choose, w.array(np.tri(*shape[2:], dtype=bool)), scores, -math.inf, like=wide)
     _safe_softmax(w, w.view(view, scores, table.shape, like=table))
-    w.last(bmm, w.view(view, Ref(w.line.results[1]), shape, like=wide), v)
+    weights = w.view(view, Ref(w.line.results[1]), shape, like=wide)
+    if w.result.flags.c_contiguous:
+        w.last(bmm, weights, v)
+    else:
+        w.last(clone, w.call(bmm, weights, v, like=np.empty(w.result.shape, dtype)), steps(w.result))
     return True
 
 

@@ -236,14 +236,6 @@ def attention(q: Array, k: Array, v: Array, mask: Array | None, causal: bool, sc
     return out, weights
 
 
-def heads_inside(x: Array) -> Any:
-    """A copy of (batch, heads, length, size) that lies in memory as (batch, length, heads, size)."""
-    batch, heads, length, size = x.shape
-    out = np.empty((batch, length, heads, size), x.dtype).swapaxes(1, 2)
-    out[...] = x
-    return out
-
-
 def attention_weights(q: Array, k: Array, weights: Array, scale: float) -> Any:
     """The softmax that `attention` has computed already, as a function of q and k."""
     return weights

@@ -12,7 +12,8 @@ import numpy as np
 
 from ...foundations.dtypes import Shape
 from ...kernels.networks import softmax as kernels
-from ..framework import Op, composed, operator
+from ..basic import clone
+from ..framework import Op, operator
 from ..linalg.matrix import bmm
 from ..reductions import spread, sum_dim
 from ..shape import transpose
@@ -38,8 +39,13 @@ def _unstacked(g: Value, shape: Shape, heads: int) -> Any:
     return sum_dim(np.reshape(g, (batch, own, heads // own, length, size)), (2,), False, None)
 
 
-# PyTorch's gradients lie in memory as (batch, length, heads, size), from which most programs make their queries.
-heads_inside = composed("heads_inside", kernels.heads_inside, lambda g: g, tensors=1)
+def _heads_inside(g: Value) -> Any:
+    """A copy of the gradient that lies in memory as (batch, length, heads, size), as PyTorch's gradients do.
+
+    Most programs make their queries from an array of this shape.
+    """
+    _, heads, length, size = g.shape
+    return clone(g, (length * heads * size, size, heads * size, 1))
 
 
 def _weights_q(g: Value, q: Value, k: Value, out: Value, scale: float) -> Any:
@@ -60,16 +66,16 @@ def _by_weights(g: Value, q: Value, v: Value) -> Any:
 
 
 def _attention_q(g: Value, q: Value, k: Value, v: Value, weights: Value, scale: float) -> Any:
-    return heads_inside(_weights_q(_by_weights(g, q, v), q, k, attention_weights(q, k, weights, scale), scale))
+    return _heads_inside(_weights_q(_by_weights(g, q, v), q, k, attention_weights(q, k, weights, scale), scale))
 
 
 def _attention_k(g: Value, q: Value, k: Value, v: Value, weights: Value, scale: float) -> Any:
-    return heads_inside(_weights_k(_by_weights(g, q, v), q, k.shape, attention_weights(q, k, weights, scale), scale))
+    return _heads_inside(_weights_k(_by_weights(g, q, v), q, k.shape, attention_weights(q, k, weights, scale), scale))
 
 
 def _attention_v(g: Value, q: Value, k: Value, v_shape: Shape, weights: Value, scale: float) -> Any:
     slope = bmm(transpose(attention_weights(q, k, weights, scale), 1, 2), _stack(g, q.shape[1]))
-    return heads_inside(_unstacked(slope, v_shape, q.shape[1]))
+    return _heads_inside(_unstacked(slope, v_shape, q.shape[1]))
 
 
 attention: Op = operator(
