@@ -31,8 +31,8 @@ def unbroadcast(g: Any, found: tuple[int, ...], shape: tuple[int, ...]) -> Any:
         if type(g) is np.ndarray:
             return np.ascontiguousarray(sum_dim(g, axes, False, None)).reshape(shape)
         return view(sum_dim(g, axes, True, None), shape)
-    found = sum_dim(g, stretched, True, None)
-    return np.ascontiguousarray(found) if type(found) is np.ndarray else found
+    total: Any = sum_dim(g, stretched, True, None)
+    return np.ascontiguousarray(total) if type(total) is np.ndarray else total
 
 
 def fit(g: Any, shape: tuple[int, ...], dtype: np.dtype[Any], to_shape: tuple[int, ...],
