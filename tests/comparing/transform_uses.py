@@ -10,6 +10,7 @@ hessian, linearize = attrgetter("hessian", "linearize")(torch.func)
 grad_and_value, functionalize, debug_unwrap = attrgetter("grad_and_value", "functionalize", "debug_unwrap")(torch.func)
 functional_call, stack_module_state = attrgetter("functional_call", "stack_module_state")(torch.func)
 fwd, A, F, nn = torch.autograd.forward_ad, torch.autograd, torch.autograd.functional, torch.nn
+bce = nn.functional.binary_cross_entropy_with_logits
 x = torch.arange(6.).reshape(2, 3) / 4
 v = torch.arange(3.) + 1
 w = torch.ones(3, requires_grad=True)
@@ -347,4 +348,11 @@ jacrev(torch.sin)(w).grad_fn.name()
 jacrev(lambda y: y.sin().sum())(w).grad_fn.name()
 jacfwd(torch.sin)(w).grad_fn.name()
 hessian(lambda y: y.sin().sum())(w).grad_fn.name()
+[vmap(f)(torch.zeros(2, 0, dtype=torch.complex64)) for f in (torch.real, torch.imag, torch.view_as_real)]
+grad(lambda a: bce(v, x[0] / 2, weight=a, pos_weight=x[1]))(v).round(decimals=4)
+grad(lambda a: bce(v, x[0] / 2, weight=v, pos_weight=a))(x[1]).round(decimals=4)
+jvp(lambda a: bce(v, x[0] / 2, weight=a, pos_weight=x[1]), (v,), (v,))[1].round(decimals=4)
+jvp(lambda a: bce(v, x[0] / 2, weight=v, pos_weight=a), (x[1],), (v,))[1].round(decimals=4)
+hessian(lambda a: bce(a * v, x[0], weight=a, pos_weight=a))(v).round(decimals=4)
+bce(v, v, pos_weight=w)
 """

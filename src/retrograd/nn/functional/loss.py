@@ -12,6 +12,7 @@ from typing import Any
 from ...autograd.grad_mode import no_grad
 from ...foundations.dtypes import Array, letter, unimplemented
 from ...foundations.errors import noted, warn
+from ...foundations.modes import local
 from ...kernels.shape import common_shape
 from ...ops.basic import check_values
 from ...ops.elementwise import arithmetic
@@ -24,8 +25,9 @@ from ...tensors.recording.calls import recorded
 from ...tensors.recording.not_differentiable import refuse_gradient
 from ...tensors.recording.public import public
 from ...tensors.recording.public_facts import facts_of
-from ...tensors.state.base import TensorBase
+from ...tensors.state.base import TensorBase, moves, requires
 from ...tensors.tensor import Tensor
+from .activation import logsigmoid
 from .reduction import REDUCTIONS, checked_reduction, of_both, reduced, squeezed
 
 __all__ = [
@@ -215,7 +217,8 @@ def cross_entropy_of_logits(input: Tensor, target: Tensor, weight: Tensor | None
         raise unimplemented("log_sigmoid_cpu", dtype, "convert with .float() first")
     for name, factor in (("weight", weight), ("pos_weight", pos_weight)):
         if factor is not None:
-            refuse_gradient("binary_cross_entropy_with_logits", name, factor)
+            if not local.thread.functions:                 # transforms differentiate by the weights, too
+                refuse_gradient("binary_cross_entropy_with_logits", name, factor)
             common_shape(input._array.shape, factor._array.shape)
     if dtype.kind != "c":
         refuse_complex_gradient("binary_cross_entropy_with_logits", target, input)
@@ -227,8 +230,21 @@ def cross_entropy_of_logits(input: Tensor, target: Tensor, weight: Tensor | None
         raise noted(
             RuntimeError(f"result type {input.dtype.legacy} can't be cast to the desired output "
                          f"type {target.dtype.legacy}"), instead="convert the target with .to(input.dtype)")
-    weights = [w if w is None or w._array.dtype is dtype else w.to(input.dtype) for w in (weight, pos_weight)]
-    return _bce_with_logits(input, target, *weights, reduction)
+    given = (weight, pos_weight)
+    weight, pos_weight = [w if w is None or w._array.dtype is dtype else w.to(input.dtype) for w in given]
+    if local.thread.functions and any([w is not None and (requires(w) or moves(w)) for w in given]):
+        return _by_weights(input, target, weight, pos_weight, reduction)
+    return _bce_with_logits(input, target, weight, pos_weight, reduction)
+
+
+def _by_weights(input: Tensor, target: Tensor, weight: Tensor | None, pos_weight: Tensor | None,
+                reduction: str) -> Tensor:
+    """`cross_entropy_of_logits`, composed of operators that have derivatives by the weights."""
+    gain = logsigmoid(input)
+    if pos_weight is not None:
+        gain = gain * ((pos_weight - 1) * target + 1)
+    loss = (1 - target) * input - gain
+    return reduced(loss if weight is None else loss * weight, reduction)
 
 
 @public(event="aten::kl_div")

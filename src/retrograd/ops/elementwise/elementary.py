@@ -27,7 +27,7 @@ expm1 = elementwise("expm1", np.expm1, domain="float", x=lambda g, out: g * (out
 log = elementwise("log", np.log, domain="float", x=lambda g, x: g / x)
 log2 = elementwise("log2", np.log2, domain="float", x=lambda g, x: g / (x * _LN2))
 log10 = elementwise("log10", np.log10, domain="float", x=lambda g, x: g / (x * _LN10))
-log1p = elementwise("log1p", np.log1p, node="Log1PBackward0", domain="float", x=lambda g, x: g / (x + 1))
+log1p = elementwise("log1p", kernels.log1p, node="Log1PBackward0", domain="float", x=lambda g, x: g / (x + 1))
 sqrt = elementwise("sqrt", np.sqrt, domain="float", x=lambda g, out: g / (2 * out))
 rsqrt = elementwise("rsqrt", kernels.rsqrt, domain="float", x=lambda g, out: g * (-0.5 * (out * out * out)))
 logaddexp = elementwise("logaddexp", kernels.logaddexp, domain=promoted("logaddexp_cpu", "bi"),
@@ -139,7 +139,7 @@ round = elementwise("round", kernels.rounded, x=flat, domain=promoted("round_vml
 round_to_whole = elementwise("round", kernels.rounded_at, node=1, x=flat, domain=promoted("round_vml_cpu", "bic"))
 round_decimals = elementwise("round", kernels.rounded_at, node=1, x=flat, domain=promoted("round_cpu", "bic"))
 frac = elementwise("frac", kernels.frac, x=lambda g: g, domain=promoted("frac_cpu", "bic"))
-Op.by_kernel.update({np.ceil: ceil, np.floor: floor, np.trunc: trunc, np.rint: round, np.exp2: exp2,
+Op.by_kernel.update({np.ceil: ceil, np.floor: floor, np.trunc: trunc, np.rint: round, np.exp2: exp2, np.log1p: log1p,
                      np.logaddexp: logaddexp, np.logaddexp2: logaddexp2, np.hypot: hypot, np.deg2rad: deg2rad,
                      np.rad2deg: rad2deg})
 nan_to_num = elementwise("nan_to_num", kernels.nan_to_num, x=lambda g, x: np.where(np.isfinite(x), g, 0.0))

@@ -75,6 +75,8 @@ def unlocked(target: Array) -> Array:
 
     Raises RuntimeError if the memory itself is read-only, such as that of a file that NumPy has mapped for reading.
     """
+    if not target.size:                                    # nothing is written, so any memory will do
+        return np.empty_like(target)
     writable = target.view()
     try:
         writable.flags.writeable = True

@@ -67,6 +67,7 @@ def _further(dim: int, by: int) -> Any:
 
 
 def _spread(x: Batched, view: Any) -> Batched:
-    lead, memory = len(x.levels), view if x.array.size else x.array      # of no samples, the first has other memory
+    lead = len(x.levels)
+    memory = x.array if not x.array.size and x.dtype == view.dtype else view     # of no samples, the first lies apart
     array = by_steps(memory, (*x.array.shape[:lead], *view.shape), (*x.array.strides[:lead], *view.strides))
     return Batched(x.levels, array)

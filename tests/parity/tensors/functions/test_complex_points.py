@@ -7,7 +7,9 @@ import math
 
 import numpy as np
 import pytest
+import torch
 
+import retrograd
 from comparing.against_torch import compare
 from op_table.queries import elementwise
 
@@ -33,6 +35,18 @@ def test_values_and_derivatives(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in _NAMES if name not in _DIRECTED | _ROUNDED])
 def test_values_far_out(name: str) -> None:
     compare(lambda t, x: getattr(t, name)(x), _FAR, grad=False)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("name", [name for name in _NAMES if name != "isreal"])
+def test_values_near_zero_keep_their_digits(name: str, dtype: str) -> None:
+    sizes, turns = (1e-3, 1e-6, 1e-10, 1e-18), (1, -1, 1j, -1j, 0.6 + 0.8j)
+    near = np.array([size * turn for size in sizes for turn in turns], dtype)
+    with np.errstate(all="ignore"):
+        exact, theirs, ours = [getattr(t, name)(t.from_numpy(near).to(getattr(t, wide))).numpy() for t, wide in (
+            (torch, "complex128"), (torch, dtype), (retrograd, dtype))]
+    unit = np.abs(exact) * np.finfo(dtype).eps
+    assert (np.abs(ours - exact) <= np.maximum(4 * unit, 2 * np.abs(theirs - exact))).all()
 
 
 @pytest.mark.parametrize("exponent", [0, 1, 2, 3, -1, 0.5, 1j, 2 - 1j])

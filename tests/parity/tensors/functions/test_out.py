@@ -270,6 +270,34 @@ def test_the_functional_ones_too() -> None:
         assert any("argument 'out' must be" in text for text in messages) == (name in ours), (name, messages)
 
 
+@pytest.mark.parametrize("call", [
+    "acos(x, out=out)", "add(x, 1, out=out)", "cat([x, x], 1, out=out)", "eye(0, 5, out=out)", "zeros(0, 5, out=out)",
+    "mm(x, x.new_ones(5, 5), out=out)", "nan_to_num(x, out=out)", "sigmoid(x, out=out)",
+    "linalg.cholesky(x @ x.mT, out=out[:, :0])"])
+def test_a_repeated_out_without_elements_is_written_to(call: str) -> None:
+    def seen(t: Any) -> Any:
+        columns = 10 if call.startswith("cat") else 5
+        found = eval(f"t.{call}", {"t": t, "x": t.zeros(0, 5), "out": t.zeros(1, 1).expand(0, columns)})
+        return tuple(found.shape), found.tolist()
+
+    assert seen(retrograd) == seen(torch)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (4,), (0,), (2, 2), (1, 1), (4, 1), (0, 3), (5,)])
+@pytest.mark.parametrize("count", [0, 1, 4])
+@pytest.mark.parametrize("name", ["linspace", "logspace"])
+def test_a_range_keeps_the_shape_of_an_out_with_as_many_elements(name: str, count: int, shape: tuple[int, ...]) -> None:
+    def seen(t: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = getattr(t, name)(0.0, 1.0, count, out=t.full(shape, 7.0))
+        return tuple(found.shape), found.stride(), found.double().numpy()
+
+    theirs, ours = seen(torch), seen(retrograd)
+    assert theirs[:2] == ours[:2]
+    np.testing.assert_allclose(ours[2], theirs[2], 1e-6)
+
+
 def test_the_special_ones_too() -> None:
     ours = {name for name in retrograd.special.__all__
             if "out" in inspect.signature(getattr(retrograd.special, name)).parameters}

@@ -10,7 +10,7 @@ import pytest
 
 from needing import needs
 from retrograd.kernels import sums
-from retrograd.kernels.elementwise.elementary import rsqrt, sigmoid
+from retrograd.kernels.elementwise.elementary import log1p, rsqrt, sigmoid
 from retrograd.kernels.elementwise.parts import in_parts, pair_in_parts, rule_in_parts
 from retrograd.kernels.networks import activations, normalization, softmax, standardizing
 from retrograd.kernels.special.normal import erf
@@ -31,7 +31,7 @@ ELEMENTWISE: dict[str, tuple[Any, tuple[Any, ...], float]] = {
     "hardsigmoid": (activations.hardsigmoid, (), 0)}
 UFUNCS = {name: getattr(np, name) for name in (
     "sin", "cos", "tan", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "exp",
-    "expm1", "log", "log2", "log10", "log1p", "sqrt")} | {"sigmoid": sigmoid, "rsqrt": rsqrt, "erf": erf}
+    "expm1", "log", "log2", "log10", "sqrt")} | {"log1p": log1p, "sigmoid": sigmoid, "rsqrt": rsqrt, "erf": erf}
 # Rules of elementwise operators, and their options.
 RULES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "gelu": (ops.gelu, ()), "gelu_tanh": (ops.gelu_tanh, ()), "silu": (ops.silu, ()), "mish": (ops.mish, ()),

@@ -128,7 +128,7 @@ def _ends(name: str, start: Any, end: Any, steps: Any,
 
 @public(
     *[f"linspace({ends}, int steps, *, Tensor out=None, {_OPTIONS}" for ends in _ENDS],
-    out=rule(gradient=CONSTANT, typed=True, notice=""), event="aten::linspace")
+    out=rule(gradient=CONSTANT, typed=True, any_shape=True, notice=""), event="aten::linspace")
 def linspace(start: Any, end: Any, steps: int, *, dtype: torch_dtype | None = None, layout: Layout = strided,
              device: DeviceLike | None = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """A 1-d tensor of `steps` evenly spaced numbers. The first is `start`, and the last is `end`.
@@ -144,7 +144,7 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: torch_dtype | None = No
 
 @public(
     *[f"logspace({ends}, int steps, float base=10.0, *, Tensor out=None, {_OPTIONS}" for ends in _ENDS],
-    out=rule(gradient=CONSTANT, typed=True, notice=""), event="aten::logspace")
+    out=rule(gradient=CONSTANT, typed=True, any_shape=True, notice=""), event="aten::logspace")
 def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: torch_dtype | None = None,
              layout: Layout = strided, device: DeviceLike | None = None, pin_memory: bool = False,
              requires_grad: bool = False) -> TensorBase:
