@@ -43,5 +43,5 @@ narrow_copy: Op = linear("narrow_copy", kernels.narrow_copy, x=lambda g, x_shape
 # Parts that do not count as views, so that programs may write to them. Their shared memory is not tracked.
 
 unsafe_split, unsafe_split_with_sizes = [
-    linear(name, kernels.split, layout="kept", outputs="*", x=lambda g, dim: joining.cat(g, dim))
+    linear(name, kernels.split, layout="kept", outputs="*", any_type=True, x=lambda g, dim: joining.cat(g, dim))
     for name in ("unsafe_split", "unsafe_split_with_sizes")]

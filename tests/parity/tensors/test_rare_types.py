@@ -179,3 +179,15 @@ def test_files_of_pytorch(name: str) -> None:
     loaded = retrograd.load(file)
     assert loaded["dtype"] is loaded["x"].dtype is getattr(retrograd, name)
     assert loaded["x"].float().tolist() == [0, 1, 2, 3, 4] if name != "float8_e8m0fnu" else loaded["x"].shape == (5,)
+
+
+@pytest.mark.parametrize("name", TYPES)
+@pytest.mark.parametrize("call", ["unsafe_chunk(5, 1)", "unsafe_split(2, 1)", "unsafe_split_with_sizes([1, 4], 1)"])
+def test_unsafe_parts_lie_in_the_memory_of_the_whole(name: str, call: str) -> None:
+    def seen(torch: ModuleType) -> Any:
+        x = torch.zeros(2, 5, 3, dtype=torch.uint8).to(getattr(torch, name))
+        parts = eval(f"x.{call}", {"x": x})
+        parts[1].copy_(torch.ones(3, dtype=torch.uint8).to(x.dtype))
+        return [part.stride() for part in parts], x.double().tolist()
+
+    assert seen(retrograd) == seen(pytorch)
