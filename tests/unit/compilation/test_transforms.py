@@ -236,3 +236,17 @@ def test_transforms_of_a_compiled_function(transform: Callable[..., Any]) -> Non
         x = torch.rand(3, 2)
         for mine, right in zip(leaves(transform(compiled, x)), leaves(transform(function, x)), strict=True):
             assert torch.allclose(mine, right)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_what_a_kernel_makes_by_elements_of_another_type_may_be_mapped(dtype: Any) -> None:
+    """`where` of large arrays moves bits. The trace needs the result again, for the backward pass."""
+    w = torch.rand(33, dtype=dtype, requires_grad=True)
+
+    def function(x: Any) -> Any:
+        return torch.vmap(torch.sin)(torch.where(x > 0, x * w, x - w))
+
+    compiled, x = torch.compile(function, backend="numpy", fullgraph=True), torch.randn(1200, 33, dtype=dtype)
+    for _ in range(3):
+        found, right = [torch.autograd.grad(f(x).sum(), w)[0] for f in (compiled, function)]
+        torch.testing.assert_close(found, right)

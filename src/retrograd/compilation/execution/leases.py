@@ -26,7 +26,7 @@ from ...kernels.layout import address, owner_of
 from ...tensors.state.base import plain
 from ...tensors.state.dispatch import DISPATCH
 from ..program.stand_ins import seen_in
-from .storage import lines_of
+from .storage import new_memory
 
 
 class Lease:
@@ -222,9 +222,8 @@ class Leases:
 
 def _like(room: Room, leases: Sequence[Lease]) -> Room:
     """New memory in which the same lies."""
-    before, memory = address(lines_of(room.memory)), np.empty_like(room.memory)
-    lines = lines_of(memory)
-    named = {name: seen_in((lines, 0), array, address(array) - before) for name, array in room.named.items()}
-    move = address(lines) - before
+    before, memory = address(room.memory), new_memory(room.memory.nbytes)
+    move = address(memory) - before
+    named = {name: seen_in((memory, 0), array, address(array) - before) for name, array in room.named.items()}
     return Room(memory, [named[lease.name] for lease in leases], named,
                 [(table, place, entry + move) for table, place, entry in room.entries])

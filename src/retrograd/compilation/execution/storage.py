@@ -224,14 +224,11 @@ def _aligned(size: int) -> int:
 
 
 def new_memory(size: int) -> Array:
-    """New memory of so many bytes, from the first cache line on in the memory that owns it."""
-    return lines_of(np.empty(size + ALIGNED, np.uint8))
-
-
-def lines_of(memory: Array) -> Array:
-    """Memory that `new_memory` has made, without what lies before its first cache line and behind its last one."""
-    start = -address(memory) % ALIGNED
-    return memory[start:start + memory.size - ALIGNED]
+    """New memory of so many bytes, which begins at a cache line. The array owns its bytes and no others: a program may
+    see the size of a result's storage, and where the result lies in the storage.
+    """
+    whole = np.empty(size + ALIGNED, np.uint8)
+    return np.frombuffer(memoryview(whole), np.uint8, size, -address(whole) % ALIGNED)     # a lineage of its own
 
 
 def moved(scope: dict[Any, Any], tables: Sequence[Array], span: tuple[int, int], memory: Array) -> None:

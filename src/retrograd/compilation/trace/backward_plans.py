@@ -104,12 +104,14 @@ class TracedBackward(NamedTuple):
 class Rehearsal:
     """The backward pass of the results of a call, run by the compiler alone.
 
-    `outputs` are the values of the results. After `trace`, `spent` are the places of those whose graph is freed.
+    `outputs` are the values of the results. After `trace`, `spent` are the places of those whose graph is freed, and
+    `spent_leaves` find the tensors that these graphs lead to.
     """
 
     def __init__(self, recording: Recording, known: KnownTensors, outputs: list[int]) -> None:
         self.recording, self.tape, self.known, self.outputs = recording, recording.tape, known, outputs
         self.spent: list[int] = []
+        self.spent_leaves: list[Callable[[list[Any]], Any]] = []
         self.forward = self.kept = 0                       # the lines of the call, and the saved values so far
         self.wanted = [item for item in known.before.tensors() if item.facts.requires_grad and item.role != "grad"]
 
@@ -157,13 +159,20 @@ class Rehearsal:
                 found = self._of(made, group, before)
             except _Spent:
                 spent = [place for place in group if self._is_spent(made, place, before)]
-                self.spent += spent
+                self._note_spent(made, spent)
                 left = [place for place in group if place not in spent]
                 found = self._of(made, left, before) if left else None
         if found is None:
             return []
         self.kept += len(found.saved)
         return [found]
+
+    def _note_spent(self, made: list[Any], spent: list[int]) -> None:
+        """Note results whose graph is freed. A pass through it fails, but only after other paths to its leaves wait."""
+        items = {id(item.value): item for item in self.wanted}
+        leaves, _ = leaves_reached([made[place]._edge for place in spent])
+        self.spent_leaves += [self.known.finder(items[id(leaf)]) for leaf in leaves if id(leaf) in items]
+        self.spent += spent
 
     def _is_spent(self, made: list[Any], place: int, before: list[int]) -> bool:
         try:

@@ -180,8 +180,9 @@ class BelowLevels:
                 continue
             for (place, shape, strides, dtype), number in known.items():
                 size, start = dtype.itemsize, memory.address + place - address(owner)
-                if dtype == owner.dtype and number not in found:
-                    found[number] = strided(owner, shape, tuple([step // size for step in strides]), start // size)
+                whole = owner if dtype == owner.dtype else _read_as(owner, dtype)
+                if whole is not None and number not in found:
+                    found[number] = strided(whole, shape, tuple([step // size for step in strides]), start // size)
         return [found[number] for number in numbers]
 
     # Which value an array is
@@ -256,6 +257,15 @@ def stand(below: BelowLevels, undo: Undo) -> None:
 def _leave(thread: ThreadState) -> None:
     thread.below = None
     thread.transform = reached("tensors.transforms.levels").interpret if thread.levels else None
+
+
+def _read_as(owner: Array, dtype: np.dtype[Any]) -> Array | None:
+    """The memory of an array by elements of another type; None if the memory has gaps or another order. A kernel may
+    have made the array by elements of another type of the same size, as `where` does.
+    """
+    if dtype.itemsize == owner.itemsize:
+        return owner.view(dtype)
+    return owner.reshape(-1, order="A").view(dtype) if owner.flags.forc else None
 
 
 def _lie(array: Array, memory: Memory) -> _Lie:

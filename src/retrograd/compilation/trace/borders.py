@@ -81,3 +81,4 @@ class Borders:
                 undo.put(leaf._grad_meta, "hooks", None)
         for _, border in self.borders:
             undo.put(border, "closed", True)
+            undo.put(border, "edges", (None,))                  # or a node behind it would be reached, with no gradient

@@ -139,7 +139,7 @@ class Description:
         self.recording.counts.note(recipe, self.call.before, lines, known.given)
         self.recording.counts.note_results(recipe, made)
         if rehearsal.spent:
-            recipe.backward.append(Backward(rehearsal.spent))
+            recipe.backward.append(Backward(rehearsal.spent, leaves=rehearsal.spent_leaves))
         recipe.backward += map(self._outside, self.backs)
         return recipe
 

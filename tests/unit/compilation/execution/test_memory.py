@@ -190,6 +190,23 @@ def test_results_that_are_held_until_the_next_run_take_turns(backend: str) -> No
     assert all(torch.equal(tensor, result) for tensor in kept)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64, torch.bool])
+@pytest.mark.parametrize("shape", [(40, 60), (5000,), (1200, 33), (3,), (0, 7), ()])
+def test_a_result_fills_its_storage(shape: tuple[int, ...], dtype: Any, backend: str) -> None:
+    """The result of each call begins where its storage begins, in whichever memory the call has written it."""
+    compiled = torch.compile(lambda x: (x + x).t() if x.ndim == 2 else x + x, backend=backend)
+    held = []
+    for call in range(5):
+        x = torch.ones(shape, dtype=dtype)
+        result = compiled(x)
+        storage = result.untyped_storage()
+        assert (result.storage_offset(), storage.nbytes()) == (0, result.nbytes)
+        assert storage.data_ptr() == result.data_ptr()
+        assert torch.equal(result.as_strided(x.shape, x.stride(), 0), x + x)
+        if call != 2:
+            held.append(result)
+
+
 def test_memory_that_was_left_is_let_go_when_nothing_is_held(backend: str) -> None:
     compiled, x = torch.compile(lambda x: x.exp() + 1, backend=backend), torch.rand(SIZE)
     compiled(x)
