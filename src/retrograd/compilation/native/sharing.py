@@ -2,8 +2,9 @@
 
 `share` runs a function over a range in parts. The words of a team say what is to be done: the parts that are taken, the
 parts that helpers have done, how many helpers are there, and the work. A part is taken by an exchange of the first
-word, which has the number of the work and a bit for each part. The publishing thread takes parts like the others, so a
-helper that comes late or not at all costs nothing. `help` is what helpers run. Without a team, `share` runs all.
+word, which has the number of the work and a bit for each part. The number is never 0, and begins anew at 1. The
+publishing thread takes parts like the others, so a helper that comes late or not at all costs nothing. `help` is what
+helpers run. Without a team, `share` runs all.
 
 Each thread begins with a share of its own, in the order of the range. So one loop after the other finds the numbers of
 a share in the cache of the same thread. Moving them from core to core would take as long as computing them.
@@ -38,7 +39,9 @@ publish:
   %work = getelementptr i64, ptr %team, i64 WORK
   %last = load atomic i64, ptr %team monotonic, align 8
   %number = lshr i64 %last, 32
-  %next = add i64 %number, 1
+  %following = add i64 %number, 1
+  %is.last = icmp eq i64 %number, 4294967295
+  %next = select i1 %is.last, i64 1, i64 %following
   %begun = shl i64 %next, 32
   %closed = or i64 %begun, 4294967295
   %beyond = shl i64 4294967295, %parts

@@ -90,8 +90,10 @@ def test_a_helper_takes_parts_of_its_own_share_and_then_those_that_are_left(coun
     assert (memory[CLAIM], memory[DONE], memory[PRESENT]) == (number + 0xFFFFFFFF, 5, 0)
 
 
+@pytest.mark.parametrize("earlier", [0, 7, 2 ** 31 - 1, 2 ** 32 - 2, 2 ** 32 - 1])
 @pytest.mark.parametrize("parts", [1, 2, 31, 32, 33, 1000])
-def test_any_number_of_parts_covers_the_range_once(parts: int) -> None:
+def test_any_number_of_parts_covers_the_range_once(parts: int, earlier: int) -> None:
+    """After so many `earlier` works: their number begins anew after 2 ** 32."""
     module, taken = Module(host()), list[tuple[int, int]]()
     shared(module, "work", 1, 2)
     module.functions["go"] = (
@@ -102,7 +104,8 @@ def test_any_number_of_parts_covers_the_range_once(parts: int) -> None:
         lambda _, begin, end: taken.append((begin, end)))
     go = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(code.addresses["go"])
     memory = np.zeros(WORDS, np.int64)
-    for _ in range(2):
+    memory.view(np.uint64)[0] = earlier << 32 | 2 ** 32 - 1 if earlier else 0
+    for _ in range(3):
         taken.clear()
         go(ctypes.cast(note, ctypes.c_void_p), address(memory), parts)
         assert len(taken) == min(parts, 32)
