@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import F32, F64, Array
+from ...kernels.kinds import replaced
 from ...kernels.native.threads import in_parts
 from ...kernels.rows import BLOCK as SUMMED, part_of_sum, sum_of_parts
 from ...ops.framework import called_as_ufunc
 from ...ops.reductions import sum_all, sum_dim
-from ..passes.fusing import Unit, is_reduction
-from ..program.lines import Line, Value, last_uses
+from ..passes.fusing import Unit, is_reduction, same_place
+from ..program.lines import Line, Ref, Value, last_uses
 from .python_source import Source, write_text
 
 # The number of elements of a block. Threads meet at the interpreter's lock between calls: with a tenth of this, two
@@ -39,6 +40,7 @@ class BlockedLoop:
 
     def __init__(self, unit: Unit, values: list[Value], kept: set[int]) -> None:
         assert unit.shape is not None
+        unit = _without_views(unit, values)
         block = _Block(unit, values, kept, flat(unit, values))
         self.inputs, self.outputs, self.summed, self.flat = block.inputs, block.outputs, block.summed, block.flat
         self.sums = [(line, values[line.results[0]].like, line in block.exact) for line in block.sums]
@@ -86,6 +88,21 @@ class BlockedLoop:
         if not self.flat and line.op is not sum_all and 0 not in line.args[1]:
             return np.concatenate(parts, axis=0, dtype=like.dtype)
         return np.add.reduce(np.stack(parts), axis=0, dtype=like.dtype, out=...).reshape(like.shape)
+
+
+def _without_views(unit: Unit, values: list[Value]) -> Unit:
+    """The unit, in which lines read its own results and no views of them, which are not taken before the loop runs.
+
+    Such a view is the same elements in the same order: what two transposes give, for example.
+    """
+    made = {number for line in unit.lines for number in line.results}
+
+    def viewed(ref: Ref) -> Ref:
+        value = values[ref.number]
+        own = ref.number in made or value.memory not in made or not same_place(value, values[value.memory])
+        return ref if own else Ref(value.memory)
+
+    return unit._replace(lines=tuple([line._replace(args=replaced(line.args, Ref, viewed)) for line in unit.lines]))
 
 
 class _Block:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -127,4 +127,35 @@ def test_a_value_stays_that_is_read_again(loops: list[blocks.BlockedLoop]) -> No
     ready(x, y)
     for found, wanted in zip(ready(x, y)[:2], function(x, y)[:2]):
         assert np.array_equal(found.numpy(), wanted.numpy())
+    assert loops
+
+
+# Views of a matrix that are the same elements in the same order.
+SAME: dict[str, Callable[[Any], Any]] = {
+    "two transposes": lambda a: a.t().t(), "a row": lambda a: a.reshape(-1).view(a.shape), "all": lambda a: a[:],
+    "one dim more": lambda a: a.unsqueeze(0).squeeze(0), "a copy": lambda a: a.t().contiguous().t(),
+    "in three dims": lambda a: a.unsqueeze(2).permute(1, 2, 0).permute(2, 0, 1).squeeze(2)}
+USED: dict[str, Callable[[Any, Any], Any]] = {
+    "read": lambda a, x: a * x, "summed": lambda a, x: (a * x).sum(0), "written": lambda a, x: a.mul_(x),
+    "written and read": lambda a, x: a.mul_(2) * x}
+
+
+@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("used", USED)
+@pytest.mark.parametrize("same", SAME)
+def test_a_loop_uses_what_it_computes_by_views(same: str, used: str, kept: bool, loops: list[Any]) -> None:
+    w = torch.rand(3, requires_grad=True)
+
+    def function(x: Any) -> Any:
+        a = x * w + 1
+        found = USED[used](SAME[same](a), x)
+        return (found, a * 1) if kept else (found,)
+
+    step, x = torch.compile(function, fullgraph=True), torch.rand(5, 3)
+    for _ in range(3):
+        found, right = step(x), function(x)
+        for f, r in zip(found, right, strict=True):
+            torch.testing.assert_close(f, r)
+        of_w = [torch.autograd.grad(sum([part.square().sum() for part in parts]), w)[0] for parts in (found, right)]
+        torch.testing.assert_close(*of_w)
     assert loops
