@@ -228,7 +228,7 @@ def new_memory(size: int) -> Array:
     see the size of a result's storage, and where the result lies in the storage.
     """
     whole = np.empty(size + ALIGNED, np.uint8)
-    return np.frombuffer(memoryview(whole), np.uint8, size, -address(whole) % ALIGNED)     # a lineage of its own
+    return np.frombuffer(whole.data, np.uint8, size, -address(whole) % ALIGNED)     # a lineage of its own
 
 
 def moved(scope: dict[Any, Any], tables: Sequence[Array], span: tuple[int, int], memory: Array) -> None:
