@@ -39,8 +39,8 @@ class BlockedLoop:
     """
 
     def __init__(self, unit: Unit, values: list[Value], kept: set[int]) -> None:
-        assert unit.shape is not None
         unit = _without_views(unit, values)
+        assert unit.shape is not None
         block = _Block(unit, values, kept, flat(unit, values))
         self.inputs, self.outputs, self.summed, self.flat = block.inputs, block.outputs, block.summed, block.flat
         self.sums = [(line, values[line.results[0]].like, line in block.exact) for line in block.sums]
