@@ -280,7 +280,8 @@ def _shown_tensor(torch: Any, x: Any, counted: bool) -> Any:
     numbers, inference = x.detach(), x.is_inference()
     numbers = numbers.float() if numbers.dtype in (torch.bfloat16, torch.float16) else numbers
     storage = x.untyped_storage()
-    place = x.numel() and (x.stride(), x.storage_offset(), storage.nbytes(), x.data_ptr() - storage.data_ptr())
+    steps = [step for step, size in zip(x.stride(), x.shape) if size != 1]
+    place = x.numel() and (steps, x.storage_offset(), storage.nbytes(), x.data_ptr() - storage.data_ptr())
     return (type(x).__name__, str(x.dtype), [*x.shape], place, x.requires_grad, x.is_leaf, inference, x._is_view(),
             not counted or inference or x._version, numbers.numpy().copy(), sorted(vars(x)),
             None if grad is None else shown(torch, grad))
