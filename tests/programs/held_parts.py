@@ -185,7 +185,7 @@ g = torch.autograd.grad({s}, parameters, allow_unused=True, create_graph=True)
 return [each for each in g if each is not None], {x}
 ---
 {s}.backward(retain_graph=True)
-return {x}, {s}, w.grad
+return {x}, {s}, w.grad.clone()
 ---
 return torch.func.grad(lambda v: (v * {x}).mean())(x), {s}
 ---
