@@ -98,15 +98,13 @@ def logspace(start: Any, end: Any, count: int, base: Any, dtype: np.dtype[Any]) 
         powers_of_complex: Array = np.power(dtype.type(base), linspace(start, end, count, dtype), out=...)
         return powers_of_complex
     scalar: Any = int if dtype.kind in "iu" else dtype.type
-    if count > 1:
-        start, end = converted(start, dtype), converted(end, dtype)
-    low, high = scalar(start), scalar(end)
-    step = float(high - low) / max(count - 1, 1)
-    half = count // 2
-    up, down = np.arange(half), np.arange(count - 1 - half, -1, -1)
-    exponents = np.concatenate([float(low) + step * up, float(high) - step * down])
-    if count == 1:
-        exponents[:] = float(start)          # PyTorch does not round the exponent of a single number
+    if count < 2:
+        exponents = np.full(count, float(start))    # PyTorch does not round the exponent of a single number
+    else:
+        low, high = scalar(converted(start, dtype)), scalar(converted(end, dtype))
+        step, half = float(high - low) / (count - 1), count // 2
+        up, down = np.arange(half), np.arange(count - 1 - half, -1, -1)
+        exponents = np.concatenate([float(low) + step * up, float(high) - step * down])
     powers = np.array([_power(float(base), exponent) for exponent in exponents.tolist()])
     return _rounded(powers, dtype)
 

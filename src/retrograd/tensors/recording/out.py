@@ -25,7 +25,7 @@ from ...ops.elementwise.arithmetic import copy
 from ..arguments.options import element_type
 from ..state.base import TensorBase, edge_of, moves, note_layout, plain, requires, set_edge, stands_as_leaf
 from ..state.writable import refuse_inference, refuse_overlap, unlock, unlocked
-from .out_rules import CONSTANT, REFUSED, RESIZED, UNASKED, UNDERIVED, Rule
+from .out_rules import ALIGNED, CONSTANT, REFUSED, RESIZED, UNASKED, UNDERIVED, Rule
 from .resizing import only_in_rows, reshape_memory
 
 if TYPE_CHECKING:
@@ -63,6 +63,11 @@ def into(out: Any, name: str, asks: Any, function: Callable[..., Any], args: tup
     for i, (result, target) in enumerate(zip(results, outs)):
         _check_dtype(name, facts, i, result._array.dtype, target._array.dtype)
         _check_memory(facts, operands, result._array, target._array)
+        have, want = target._array.shape, result._array.shape
+        if facts.overlap is ALIGNED and have != want and any([x is target for x in operands]):
+            raise noted(
+                RuntimeError(f"output with shape {[*have]} doesn't match the broadcast shape {[*want]}"),
+                because="an operand is not resized", instead="pass another tensor as `out`")
     for result, target in zip(results, outs):
         _deliver(result._array, target, facts)
     if facts.gradient == UNDERIVED:

@@ -20,7 +20,7 @@ from ....kernels.shape import common_shape
 from ....ops import basic, shape
 from ....ops.linalg import matrix as ops
 from ...recording.calls import recorded
-from ...recording.out_rules import EXACT, FREE, Rule, rule
+from ...recording.out_rules import APART, EXACT, FREE, Rule, rule
 from ...recording.public import methods, public, renamed
 from ...state.base import TensorBase, plain, requires
 from ...state.dispatch import DISPATCH
@@ -290,7 +290,8 @@ def vdot(input: TensorBase, other: TensorBase) -> Any:
     return ops.vdot(input, other)
 
 
-@public("outer(Tensor input, Tensor vec2, out)", out=rule(blame="mul"), event="aten::outer", method=True)
+@public("outer(Tensor input, Tensor vec2, out)", out=rule(blame="mul", overlap=APART), event="aten::outer",
+        method=True)
 def outer(input: TensorBase, vec2: TensorBase) -> Any:
     """The products of each element of one vector and each element of another: (n,) and (m,) give (n, m)."""
     for name, vector in (("self", input._array), ("vec2", vec2._array)):
