@@ -33,13 +33,11 @@ import retrograd as torch
 from retrograd.graph import fit
 
 print(inspect.getsource(fit.fit).rpartition('"""\n')[2])
+#>     if dtype.kind == "c" and to_dtype.kind != "c":
+#>         g, dtype = real(g), np.dtype(f"f{dtype.itemsize // 2}")
 #>     if shape != to_shape:
 #>         g = unbroadcast(g, shape, to_shape)
-#>     if dtype != to_dtype:
-#>         if dtype.kind == "c" and to_dtype.kind != "c":
-#>             g = real(g)
-#>         g = cast(g, to_dtype)
-#>     return g
+#>     return g if dtype == to_dtype else cast(g, to_dtype)
 #>
 
 # %% [markdown]

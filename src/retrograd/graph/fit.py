@@ -38,8 +38,8 @@ def unbroadcast(g: Any, found: tuple[int, ...], shape: tuple[int, ...]) -> Any:
 def fit(g: Any, shape: tuple[int, ...], dtype: np.dtype[Any], to_shape: tuple[int, ...],
         to_dtype: np.dtype[Any]) -> Any:
     """The gradient `g` of this shape and NumPy dtype, turned into one for a value of `to_shape` and `to_dtype`."""
-    if dtype.kind == "c" != to_dtype.kind:
-        g, dtype = real(g), np.empty(0, dtype).real.dtype
+    if dtype.kind == "c" and to_dtype.kind != "c":
+        g, dtype = real(g), np.dtype(f"f{dtype.itemsize // 2}")
     if shape != to_shape:
         g = unbroadcast(g, shape, to_shape)
     return g if dtype == to_dtype else cast(g, to_dtype)
