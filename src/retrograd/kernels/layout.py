@@ -223,8 +223,11 @@ def channels_last(array: Array) -> bool:
 
 def beside_channels(array: Array, images: Array) -> Array:
     """The array laid out as `images` are: channel by channel for each point, or row by row."""
-    if not channels_last(images):
-        return np.ascontiguousarray(array)
+    return by_channels(array) if channels_last(images) else np.ascontiguousarray(array)
+
+
+def by_channels(array: Array) -> Array:
+    """The array laid out channel by channel for each point."""
     moved = np.moveaxis(array, 1, -1)
     out = np.empty(moved.shape, array.dtype)
     out[...] = moved

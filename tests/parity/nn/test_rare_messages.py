@@ -33,6 +33,14 @@ PROGRAMS = {
         for p in (None, 2, 1, "fro", "nuc"):
             attempt(lambda: torch.linalg.cond(torch.ones(3), p))
     """,
+    "numbers that a layer refuses": """
+        for training in (True, False):
+            for eps in (-1., 0., float("nan")):
+                for layer, x in (("BatchNorm1d", torch.ones(2, 3)), ("BatchNorm2d", torch.ones(2, 3, 2, 2))):
+                    attempt(lambda: getattr(torch.nn, layer)(3, eps=eps).train(training)(x).shape)
+        for delta in (2.j, "1", None, torch.tensor(1.), 1, True):
+            attempt(lambda: torch.nn.HuberLoss(delta=delta).delta)
+    """,
     "an ellipsis of several lengths": """
         attempt(lambda: torch.einsum("...i,...i", torch.ones(2, 3, 3), torch.ones(2, 3)))
         attempt(lambda: torch.einsum("...i,...i", torch.ones(2, 3), torch.ones(2, 3, 3)))

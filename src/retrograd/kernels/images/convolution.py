@@ -31,23 +31,46 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import F16, F32, Array
-from ..layout import beside_channels
+from ..layout import beside_channels, by_channels, channels_last
 from ..thresholds import COLUMNS_STRIP_BYTES
 from . import samples_last, served_convolution
 from .columns import Columns, Sizes, Taps, Window, blocks, in_blocks, last, matrices, over_samples
+
+# Above so many rows, PyTorch computes a volume by the library that lays out its results by channels.
+_LARGE_VOLUMES = 20480
 
 
 def convolution(x: Array, weight: Array, bias: Array | None, stride: Sizes, padding: Sizes, dilation: Sizes,
                 transposed: bool, output_padding: Sizes, groups: int) -> Any:
     """x (N, C, ...) with weight (O, C / groups, ...), or transposed with weight (C, O / groups, ...): (N, O, ...)."""
-    if x.dtype == F16:
-        bias = None if bias is None else bias.astype(F32)
-        return convolution(x.astype(F32), weight.astype(F32), bias, stride, padding, dilation, transposed,
-                           output_padding, groups).astype(F16)
     window = Window(weight.shape[2:], stride, padding, dilation)
-    if transposed:
-        return spread(x, weight, bias, window, window.inputs(x.shape[2:], output_padding), groups)
-    return gathered(x, weight, bias, window, groups)
+    sizes = window.inputs(x.shape[2:], output_padding) if transposed else None
+    if x.dtype == F16:
+        wide = None if bias is None else bias.astype(F32)
+        result = _in_rows(x.astype(F32), weight.astype(F32), wide, window, sizes, groups).astype(F16)
+    else:
+        result = _in_rows(x, weight, bias, window, sizes, groups)
+    return by_channels(result) if lies_by_channels(x, weight, groups) else np.ascontiguousarray(result)
+
+
+def lies_by_channels(x: Any, weight: Any, groups: int) -> bool:
+    """Whether PyTorch lays out a convolution channel by channel for each point.
+
+    For pictures it does so if the input or the weight lies so. For volumes one of its libraries does so, which computes
+    float32 only where it is quicker, and float64 never.
+    """
+    if x.ndim == 4:
+        return channels_last(x) or channels_last(weight)
+    if x.ndim != 5 or x.dtype != F32 or not (channels_last(x) or channels_last(weight)):
+        return False
+    return groups > 1 or len(x) > 1 or min(weight.shape[3:]) > 3 or math.prod(x.shape[:4]) > _LARGE_VOLUMES
+
+
+def _in_rows(x: Array, weight: Array, bias: Array | None, window: Window, sizes: Sizes | None, groups: int) -> Any:
+    """A convolution, or a transposed one if the sizes of its result are given."""
+    if sizes is None:
+        return gathered(x, weight, bias, window, groups)
+    return spread(x, weight, bias, window, sizes, groups)
 
 
 def dense(x: Array) -> Any:

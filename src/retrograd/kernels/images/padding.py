@@ -64,7 +64,7 @@ def _surrounded(x: Array, pad: Shape, step: int) -> Any:
             out[_at(axis, first - i)] = out[_at(axis, first + i * step)]
         for i in range(1, after + 1):
             out[_at(axis, last + i)] = out[_at(axis, last - i * step)]
-    return _without(out, pad)
+    return beside_channels(_without(out, pad), x)
 
 
 def _at(axis: int, place: Any) -> Any:
@@ -86,7 +86,7 @@ def _without(x: Array, pad: Shape) -> Any:
     """`x` without the elements that negative padding removes."""
     for axis, before, after in _by_axis(x.ndim, pad):
         x = x[_at(axis, slice(max(-before, 0), x.shape[axis] - max(-after, 0)))]
-    return np.ascontiguousarray(x)
+    return x
 
 
 def reflect_backward(g: Array, shape: Shape, pad: Shape) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...foundations.dtypes import F32, NARROW, Array, is_half, refuse
 from ..elementwise.elementary import widened
-from ..layout import packed_like
+from ..layout import beside_channels, packed_like
 from ..native.served import served
 from ..options import rounds_steps
 from ..rounding import in_steps
@@ -59,7 +59,7 @@ def group_norm(x: Array, weight: Array | None, bias: Array | None, groups: int, 
     if not x.size:
         return x.copy(), np.zeros((count, groups), kept), np.zeros((count, groups), kept)
     if x.size >= NORM_ROWS and (found := served(group_norm, x, weight, bias, groups, eps)) is not None:
-        return found  # type: ignore[no-any-return]
+        return beside_channels(found[0], x), found[1], found[2]
     parts = widened(x).reshape(count, groups, x.shape[1] // groups, -1)
     weight, bias = _shaped((1, groups, -1, 1), weight, bias)
     length = length_of_runs(parts, (2, 3), weight, bias)
@@ -70,7 +70,8 @@ def group_norm(x: Array, weight: Array | None, bias: Array | None, groups: int, 
     else:
         mean, rstd = moments_found[0], 1.0 / np.sqrt(moments_found[1] + eps)
         out = _standardized(parts, weight, bias, mean, rstd, length)
-    return (out.reshape(x.shape).astype(x.dtype, copy=False), mean.reshape(count, groups).astype(kept, copy=False),
+    out = beside_channels(out.reshape(x.shape).astype(x.dtype, copy=False), x)
+    return (out, mean.reshape(count, groups).astype(kept, copy=False),
             rstd.reshape(count, groups).astype(kept, copy=False))
 
 

@@ -40,13 +40,16 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
     tensor([[-1.0000, -1.0000],
             [ 1.0000,  1.0000]])
 
-    Raises ValueError in training if each channel has one value, RuntimeError if shapes or dtypes do not fit.
+    Raises ValueError in training if each channel has one value, and for a negative `eps`; RuntimeError if shapes or
+    dtypes do not fit.
     """
     if training:
         check_tensor("batch_norm", input)
         _verify_batch_size(input.shape)
         if eps <= 0:
             raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
+    elif eps < 0:
+        raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
     return normalization.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
 
 

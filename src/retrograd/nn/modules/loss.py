@@ -92,11 +92,16 @@ class SmoothL1Loss(_OfTarget, function=functional.smooth_l1_loss):
 
 
 class HuberLoss(_OfTarget, function=functional.huber_loss):
-    """Half the squared differences, continued by a line if they are greater than `delta`; reduced."""
+    """Half the squared differences, continued by a line if they are greater than `delta`; reduced.
+
+    Raises TypeError if `delta` is no number.
+    """
 
     _options = ("delta",)
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
+        if not isinstance(delta, (float, int)):
+            raise TypeError(f"delta must be a float or int, got: {type(delta)}")
         super().__init__(reduction=reduction)
         self.delta = delta
 

@@ -49,8 +49,8 @@ def _by_bias(g: Value) -> Any:
     return sum_dim(sum_dim(g, tuple(range(2, g.ndim)), False, None), (0,), False, None)
 
 
-convolution: Op = operator("convolution", kernels.convolution, tensors=3, x=_by_input, weight=_by_weight,
-                           bias=_by_bias)
+convolution: Op = operator("convolution", kernels.convolution, tensors=3, layout="kept", x=_by_input,
+                           weight=_by_weight, bias=_by_bias)
 
 
 def _by_seen(v: Value, x_shape: Shape, g: Value, stride: Shape, padding: Shape, dilation: Shape, groups: int) -> Any:

@@ -9,10 +9,10 @@ constant_pad: Op = operator("constant_pad_nd", kernels.constant_pad, layout="kep
                             x=lambda g, pad: constant_pad(g, tuple([-n for n in pad]), 0))
 
 reflection_pad1d, reflection_pad2d, reflection_pad3d = [
-    linear(f"reflection_pad{d}d", kernels.reflect, node=f"ReflectionPad{d}DBackward0",
+    linear(f"reflection_pad{d}d", kernels.reflect, node=f"ReflectionPad{d}DBackward0", layout="kept",
            x=lambda g, x_shape, pad: reflect_backward(g, x_shape, pad)) for d in (1, 2, 3)]
 replication_pad1d, replication_pad2d, replication_pad3d = [
-    linear(f"replication_pad{d}d", kernels.replicate, node=f"ReplicationPad{d}DBackward0",
+    linear(f"replication_pad{d}d", kernels.replicate, node=f"ReplicationPad{d}DBackward0", layout="kept",
            x=lambda g, x_shape, pad: replicate_backward(g, x_shape, pad)) for d in (1, 2, 3)]
 reflect_backward: Op = linear("reflection_pad_backward", kernels.reflect_backward,
                               g=lambda g, pad: reflection_pad1d(g, pad))

@@ -117,7 +117,7 @@ def _channel_sum(g: Value) -> Any:
 
 
 group_norm = operator("group_norm", kernels.group_norm, tensors=3, node="NativeGroupNormBackward0",
-                      outputs="out mean rstd", differentiable="out",
+                      outputs="out mean rstd", differentiable="out", layout="kept",
                       x=_group_x, weight=_group_weight, bias=_channel_sum)
 
 

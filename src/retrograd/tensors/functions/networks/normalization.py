@@ -13,6 +13,7 @@ from ....foundations.dtypes import F32, Array, dtype as torch_dtype, is_half, re
 from ....foundations.errors import kind_of, noted, unsaid
 from ....foundations.limits import finfo
 from ....foundations.modes import local
+from ....kernels.layout import channels_last
 from ....kernels.networks import normalization as kernels
 from ....ops.elementwise import arithmetic
 from ....ops.networks import normalization as ops
@@ -127,7 +128,8 @@ def rms_norm(input: TensorBase, normalized_shape: Sequence[int], weight: TensorB
     result = exact * _add_number(squares, eps).rsqrt()
     if weight is not None:
         result = result * weight
-    result = result.contiguous()
+    if not channels_last(x):
+        result = result.contiguous()
     return result.to(input.dtype) if is_half(x.dtype) else result
 
 
