@@ -41,6 +41,24 @@ PROGRAMS = {
         for delta in (2.j, "1", None, torch.tensor(1.), 1, True):
             attempt(lambda: torch.nn.HuberLoss(delta=delta).delta)
     """,
+    "a loss of a linear map": """
+        made, loss = torch.nn.LinearCrossEntropyOptions, torch.nn.functional.linear_cross_entropy
+        for name, values in {"acc_policy": ("compact", "x"), "batch_chunk_size": (None, 4, 0, "a"),
+                             "chunking_method": (None, "aspect_ratio", "aspect_ratio:2", "aspect_ratio:", "x"),
+                             "acc_dtype": (torch.float64, torch.int64, 3)}.items():
+            for value in values: attempt(lambda: made(**{name: value}))
+        for options in ({"weight": torch.ones(4)}, {"label_smoothing": 1.5}, {"label_smoothing": -0.5}):
+            attempt(lambda: torch.nn.LinearCrossEntropyLoss(3, 5, **options))
+        layer = torch.nn.LinearCrossEntropyLoss(3, 5, out_features=[2], options=made())
+        print(layer, sorted(name for name in vars(layer) if name[0] != "_"))
+        attempt(lambda: loss(torch.ones(3), torch.ones(5, 2, 3), torch.tensor(1), linear_bias=torch.ones(5)))
+        x, w, classes = torch.ones(2, 3), torch.ones(5, 3), torch.tensor([0, 4])
+        for target in (classes, torch.ones(2, 5), classes.int(), torch.ones(2)):
+            for chosen in ({}, {"label_smoothing": 0.1}, {"reduction": "none"}, {"ignore_index": 1},
+                           {"linear_bias": torch.ones(5), "label_smoothing": 0.1}):
+                attempt(lambda: loss(x, w, target, options=made(), **chosen))
+        attempt(lambda: loss(x, torch.ones(5, 2, 3), torch.ones(2, 2).long(), options=made()))
+    """,
     "an ellipsis of several lengths": """
         attempt(lambda: torch.einsum("...i,...i", torch.ones(2, 3, 3), torch.ones(2, 3)))
         attempt(lambda: torch.einsum("...i,...i", torch.ones(2, 3), torch.ones(2, 3, 3)))

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import Array, letter
-from ...foundations.errors import noted
+from ...foundations.dtypes import Array, int64, letter
+from ...foundations.errors import noted, warn
 from ...ops.basic import beyond
 from ...ops.elementwise import arithmetic
 from ...ops.networks import losses as ops, softmax
@@ -199,6 +199,10 @@ def _check(x: Array, y: Array, target: Tensor, input: Tensor, weight: Tensor | N
             raise RuntimeError(f"expected scalar type {input.dtype.legacy} but found {weight.dtype.legacy}")
 
 
+_IGNORED = ("linear_cross_entropy: ``options`` ignored; chunked path needs reduction in {'mean','sum','none'}, "
+            "label_smoothing == 0, target.dtype == int64, out_features == (). ")
+
+
 @public()
 def linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *, linear_bias: Tensor | None = None,
                          weight: Tensor | None = None, reduction: str = "mean", ignore_index: int | None = None,
@@ -207,7 +211,8 @@ def linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *
 
     `input` is (in_features) or (N, in_features). `linear_weight` is (C, in_features) for one choice among C classes, or
     (C, d1, …, in_features) for several choices. `target`, `weight`, `ignore_index`, `reduction` and `label_smoothing`
-    are those of `cross_entropy`. `options` tell PyTorch how to save memory; they change no number.
+    are those of `cross_entropy`. `options` tell PyTorch how to save memory; they change no number. A call for which
+    PyTorch ignores them gives a warning.
 
     >>> import retrograd as torch
     >>> x, w = torch.ones(2, 3), torch.zeros(4, 3)
@@ -218,15 +223,21 @@ def linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *
     """
     check_tensors("linear_cross_entropy", input=input, linear_weight=linear_weight)
     classes, *several = _class_shape(input, linear_weight, linear_bias)
-    if ignore_index is not None and target.is_floating_point():
+    shape = (*input.shape[:-1], classes, *several)
+    if ignore_index is not None and tuple(target.shape) == shape:
         raise noted(
             RuntimeError("ignore_index cannot be specified when target contains probabilities"),
             instead="leave it out")
+    if options is not None and (several or reduction not in ("mean", "sum", "none") or label_smoothing != 0
+                                or target.dtype != int64):
+        bias = None if linear_bias is None else tuple(linear_bias.shape)
+        warn(_IGNORED + f"Got reduction={reduction!r}, label_smoothing={label_smoothing}, target.dtype={target.dtype}, "
+                        f"out_features={tuple(several)}, tracing=False, linear_bias.shape={bias}.", UserWarning)
     if several:
         flat = math.prod((classes, *several))
         linear_weight = linear_weight.reshape(flat, -1)
         linear_bias = None if linear_bias is None else linear_bias.reshape(flat)
-    logits = linear(input, linear_weight, linear_bias).view(*input.shape[:-1], classes, *several)
+    logits = linear(input, linear_weight, linear_bias).reshape(shape)
     return cross_entropy(logits, target, weight, ignore_index=-100 if ignore_index is None else ignore_index,
                          reduction=reduction, label_smoothing=label_smoothing)
 
@@ -246,15 +257,15 @@ def _class_shape(input: Tensor, linear_weight: Tensor, linear_bias: Any) -> tupl
         raise noted(
             RuntimeError(f"expected equal input and linear_weight last dimensions (in_features), got {given[-1]} "
                          f"and {shape[-1]}, respectively"), because="linear_weight is (classes, …, in_features)")
+    if linear_bias is not None and tuple(linear_bias.shape) != shape[:-1]:
+        raise noted(
+            RuntimeError(f"expected linear_bias shape {shape[:-1]}, got {tuple(linear_bias.shape)}"),
+            because="the bias has one number for each output")
     if len(shape) > 2 and len(given) == 1:
         raise noted(
             RuntimeError(f"K-dimensional loss defined by linear_weight shape {shape} requires batched input, "
                          f"(N, {shape[-1]}), got unbatched input with shape {given}"),
             instead="use input.unsqueeze(0)")
-    if linear_bias is not None and tuple(linear_bias.shape) != shape[:-1]:
-        raise noted(
-            RuntimeError(f"expected linear_bias shape {shape[:-1]}, got {tuple(linear_bias.shape)}"),
-            because="the bias has one number for each output")
     return shape[:-1]
 
 

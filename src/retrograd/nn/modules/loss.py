@@ -180,30 +180,36 @@ class LinearCrossEntropyLoss(_WeightedLoss):
     >>> loss = torch.nn.LinearCrossEntropyLoss(3, 5)
     >>> loss(torch.ones(2, 3), torch.tensor([0, 4])).shape, [*loss.state_dict()]
     (torch.Size([]), ['linear.weight'])
+
+    Raises RuntimeError if `weight` has not the shape (num_classes), or if `label_smoothing` is not between 0 and 1.
     """
 
     def __init__(self, in_features: int, num_classes: int, *, out_features: tuple[int, ...] = (), bias: bool = False,
                  device: DeviceLike | None = None, dtype: torch_dtype | None = None, reduction: str = "mean",
                  weight: Tensor | None = None, ignore_index: int | None = None, label_smoothing: float = 0.0,
                  options: LinearCrossEntropyOptions | None = None) -> None:
+        if weight is not None and weight.shape != (num_classes,):
+            raise RuntimeError(f"expected weight shape to be {(num_classes,)}, got {tuple(weight.shape)}")
+        if label_smoothing < 0 or label_smoothing > 1:
+            raise RuntimeError(f"expected label_smoothing to be in range [0, 1], got {label_smoothing}")
         super().__init__(weight, reduction=reduction)
-        self.in_features, self.num_classes, self.out_features = in_features, num_classes, tuple(out_features)
-        self.ignore_index, self.label_smoothing, self.options = ignore_index, label_smoothing, options
-        self.linear = Linear(in_features, num_classes * math.prod(self.out_features), bias, device, dtype)
+        self.num_classes, self.out_features, self.options = num_classes, out_features, options
+        self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
+        self.linear = Linear(in_features, math.prod(out_features, start=num_classes), bias, device, dtype)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss of input and target."""
         shape, bias = (self.num_classes, *self.out_features), self.linear.bias
         return classes.linear_cross_entropy(
-            input, self.linear.weight.view(*shape, self.in_features), target,
-            linear_bias=None if bias is None else bias.view(shape), weight=self.weight,
+            input, self.linear.weight.reshape(*shape, self.linear.in_features), target,
+            linear_bias=None if bias is None else bias.reshape(shape), weight=self.weight,
             reduction=self.reduction, ignore_index=self.ignore_index, label_smoothing=self.label_smoothing,
             options=self.options)
 
     def extra_repr(self) -> str:
-        return (f"in_features={self.in_features}, num_classes={self.num_classes}, out_features={self.out_features}, "
-                f"bias={self.linear.bias is not None}, reduction={self.reduction}, ignore_index={self.ignore_index}, "
-                f"label_smoothing={self.label_smoothing}, options={self.options}")
+        return (f"in_features={self.linear.in_features}, num_classes={self.num_classes}, "
+                f"out_features={self.out_features}, bias={self.linear.bias is not None}, reduction={self.reduction}, "
+                f"ignore_index={self.ignore_index}, label_smoothing={self.label_smoothing}, options={self.options}")
 
 
 class CTCLoss(_Loss):
