@@ -44,8 +44,9 @@ class LKJCholesky(Distribution):
     def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Any:
         new = self._get_checked_instance(LKJCholesky, _instance)
         new.dim = self.dim
+        new = self._expanded(LKJCholesky, batch_shape, new, concentration=0)
         new._beta = self._beta.expand((*batch_shape, self.dim))
-        return self._expanded(LKJCholesky, batch_shape, new, concentration=0)
+        return new
 
     def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         """A row is a direction from the sphere below the diagonal, scaled so that its square length is beta."""

@@ -142,10 +142,10 @@ class Wishart(_Factored, ExponentialFamily):
         if self._validate_args:
             self._validate_sample(value)
         nu, p = self.df, self._event_shape[-1]
+        size = torch.linalg.slogdet(value).logabsdet
         solved = torch.cholesky_solve(value, self._unbroadcasted_scale_tril)
         return (-nu * (p * _LOG_2 / 2 + self._log_det_of_factor()) - torch.mvlgamma(nu / 2, p)
-                + (nu - p - 1) / 2 * torch.linalg.slogdet(value).logabsdet
-                - solved.diagonal(dim1=-2, dim2=-1).sum(dim=-1) / 2)
+                + (nu - p - 1) / 2 * size - solved.diagonal(dim1=-2, dim2=-1).sum(dim=-1) / 2)
 
     def entropy(self) -> Tensor:
         nu, p = self.df, self._event_shape[-1]
