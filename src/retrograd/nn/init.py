@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..autograd.grad_mode import no_grad
 from ..foundations.errors import noted, warn
 from ..foundations.names import missing
-from ..tensors.functions.creation.creation import empty_like
+from ..tensors.functions.creation.creation import empty_like, zeros_like
 from ..tensors.functions.creation.random import randperm
 from ..tensors.functions.linalg.factorizations import linalg_qr
 from ..tensors.tensor import Tensor
@@ -79,11 +79,10 @@ def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float 
     with no_grad():
         if below((b - mean) / std) - below((a - mean) / std) > 0.3:
             low, high = (tensor.new_tensor(bound).item() for bound in (a, b))
-            tensor.normal_(mean, std, generator=generator)
-            while bool((outside := (tensor < low) | (tensor > high)).any()):
-                drawn = empty_like(tensor).normal_(mean, std, generator=generator)
-                tensor.copy_(drawn.where(outside, tensor))
-            return tensor
+            result = tensor.normal_(mean, std, generator=generator)
+            while bool((outside := (result < low) | (result > high)).any()):
+                result = empty_like(tensor).normal_(mean, std, generator=generator).where(outside, result)
+            return tensor if result is tensor else tensor.copy_(result)
         return _in_the_tail(tensor, mean, std, a, b, generator)
 
 
@@ -91,17 +90,17 @@ def _in_the_tail(tensor: Tensor, mean: float, std: float, a: float, b: float, ge
     """The same if few samples lie within [a, b]: uniform numbers, kept with the probability of their density."""
     nearest = max(a, min(mean, b))
     highest = -0.5 * ((nearest - mean) / std) ** 2
-    pending: Any = None
+    result, pending = tensor, None
     while pending is None or bool(pending.any()):
         if pending is None:
             drawn = tensor.uniform_(a, b, generator=generator)
         else:
             drawn = empty_like(tensor).uniform_(a, b, generator=generator)
-            tensor.copy_(drawn.where(pending, tensor))
+            result = drawn.where(pending, result)
         log_density = ((drawn - mean) / std) ** 2 * -0.5 - highest
         refused = empty_like(tensor).uniform_(generator=generator).log() > log_density
         pending = refused if pending is None else pending & refused
-    return tensor
+    return tensor if result is tensor else tensor.copy_(result)
 
 
 def constant_(tensor: Tensor, val: float) -> Any:
@@ -130,9 +129,9 @@ def eye_(tensor: Tensor) -> Any:
     if tensor.ndimension() != 2:
         raise noted(ValueError("Only tensors with 2 dimensions are supported"), given=f"{tensor.ndim} dimensions")
     with no_grad():
-        tensor.zero_()
-        tensor.diagonal().fill_(1.0)
-    return tensor
+        identity = zeros_like(tensor)
+        identity.diagonal().fill_(1.0)
+        return tensor.copy_(identity)
 
 
 def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
