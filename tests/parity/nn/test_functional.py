@@ -51,6 +51,12 @@ def test_linear_of_views_and_of_odd_ranks() -> None:
     compare(lambda t, x, w, b: t.nn.functional.linear(x, w, b), normal(2, 4, 3), normal(5, 3), normal())
 
 
+@pytest.mark.parametrize("bias", [(5,), (1,), (), (1, 5), (1, 1), (4,)])
+@pytest.mark.parametrize("step", [1, 2])
+def test_linear_of_a_vector(bias: tuple[int, ...], step: int) -> None:
+    compare(lambda t, x, w, b: t.nn.functional.linear(x[::step], w, b), normal(3 * step), normal(5, 3), normal(*bias))
+
+
 def test_linear_of_a_large_layer() -> None:
     compare(lambda t, x, w, b: t.nn.functional.linear(x, w, b), normal(8, 700), normal(100, 700), normal(100))
     compare(lambda t, x, w: t.nn.functional.linear(x, w), normal(8, 700), normal(100, 700))

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...foundations.errors import noted
 from ...kernels.layout import in_rows
+from ...kernels.shape import common_shape
 from ...ops import shape as shape_ops
 from ...ops.linalg import matrix as matrix_ops
 from ...tensors.arguments.options import check_tensors
@@ -84,10 +85,16 @@ def _unusual(input: Tensor, weight: Tensor, bias: Tensor | None) -> Any:
         if x.ndim > 1 and w.ndim == 2 and x.shape[-1] != w.shape[1]:
             return matrix.mm(input.reshape(-1, x.shape[-1]), _t(weight))          # its error names the sizes
         product = matrix.matmul(input, _t(weight))
-        return product if bias is None else product + bias
+        return product if bias is None else _plus(product, bias)
     if x.ndim == 2:
         return accumulating.addmm(bias, input, _t(weight))
-    if x.ndim == 1 or (x.ndim > 2 and bias.ndim == 1 and in_rows(x)):
+    if in_rows(x) and (bias.ndim == 1 or (x.ndim == 1 and bias.numel() != 1)):
         flat = input.view(math.prod(x.shape[:-1]), x.shape[-1])
         return accumulating.addmm(bias, flat, _t(weight)).view(*x.shape[:-1], w.shape[0])
-    return matrix.matmul(input, _t(weight)) + bias
+    return _plus(matrix.matmul(input, _t(weight)), bias)
+
+
+def _plus(product: Tensor, bias: Tensor) -> Any:
+    """The sum, in the shape of the product. PyTorch writes the sum over the product, which refuses a larger bias."""
+    fits = common_shape(tuple(product.shape), tuple(bias.shape)) == tuple(product.shape)
+    return product + bias if fits else product.add_(bias)
