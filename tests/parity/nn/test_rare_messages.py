@@ -59,6 +59,22 @@ PROGRAMS = {
                 attempt(lambda: loss(x, w, target, options=made(), **chosen))
         attempt(lambda: loss(x, torch.ones(5, 2, 3), torch.ones(2, 2).long(), options=made()))
     """,
+    "what is no tensor": """
+        weight = torch.nn.Parameter(torch.ones(3))
+        weight.grad = torch.ones(3)
+        for norm in (3., 2, None, "a", [1.]):
+            attempt(lambda: torch.nn.utils.clip_grads_with_norm_([weight], 1., norm))
+        made, two = torch.distributions, torch.ones(2)
+        for one in (made.Wishart(torch.tensor(3.), torch.eye(2), validate_args=False),
+                    made.Normal(0., 1., validate_args=False), made.Gamma(two, two, validate_args=False),
+                    made.Dirichlet(two, validate_args=False), made.Poisson(two, validate_args=False),
+                    made.MultivariateNormal(two, torch.eye(2), validate_args=False)):
+            for value in (1, None, "a", [1.]):
+                attempt(lambda: one.log_prob(value))
+        for init in ("normal_", "uniform_", "xavier_uniform_", "orthogonal_"):
+            for value in (3., None, [1.]):
+                attempt(lambda: getattr(torch.nn.init, init)(value))
+    """,
     "an ellipsis of several lengths": """
         attempt(lambda: torch.einsum("...i,...i", torch.ones(2, 3, 3), torch.ones(2, 3)))
         attempt(lambda: torch.einsum("...i,...i", torch.ones(2, 3), torch.ones(2, 3, 3)))

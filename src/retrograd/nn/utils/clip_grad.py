@@ -17,6 +17,7 @@ from ...foundations.modes import local
 from ...graph.versions import writing, written
 from ...ops.basic import beyond
 from ...ops.framework import operator
+from ...tensors.functions.elementwise.comparison import clamp
 from ...tensors.functions.linalg.norms import vector_norm
 from ...tensors.functions.shapes.joining import stack
 from ...tensors.state.base import TensorBase, plain
@@ -117,7 +118,11 @@ def clip_grad_norm_(parameters: Any, max_norm: float, norm_type: float = 2.0, er
 
 def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Tensor, foreach: bool | None = None) -> None:
     """`clip_grad_norm_` with a known norm: scale the gradients in place by `max_norm / total_norm` if that is below 1.
+
+    Raises TypeError if the norm is no tensor.
     """
+    if not isinstance(total_norm, TensorBase):
+        clamp(max_norm / (total_norm + 1e-6), max=1.0)      # PyTorch's error, which is one of this function
     _write_over(_gradients(parameters), _scale_into, total_norm._array, float(max_norm))
 
 

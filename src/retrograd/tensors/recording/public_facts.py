@@ -30,7 +30,7 @@ from .overriding import answered, answers, handled
 _PASSED = (ENTRIES, overriding.__file__, _out.__file__, *[os.path.join(PACKAGE, *path.split("/")) for path in (
     "tensors/recording/calls.py", "tensors/recording/unusual.py", "tensors/state/dispatch.py", "tensors/sparse/face.py",
     "tensors/meta/face.py", "tensors/face/numpy_protocol.py", "tensors/face/subclassing.py", "dispatch/handler.py",
-    "nn/modules/", "nn/functional/")])
+    "nn/", "distributions/")])
 _NOTHING: set[tuple[Any, ...]] = set()
 # A rule for `out=`, or a function that chooses one by the arguments.
 OutRule = Any
