@@ -80,7 +80,7 @@ def explain(what: Any) -> Explanation:
       A node saves: result, for the gradient of x.
       Machine code has a formula for it.
       PyTorch's errors about unsigned integers, floats of 8 bits and bfloat16 name the kernels none, exp_vml_cpu, none.
-      ops/elementwise/elementary.py:25
+      ops/elementwise/elementary.py:24
         exp = elementwise("exp", np.exp, domain="float", x=lambda g, out: g * out)
     """
     if isinstance(what, TensorBase):
