@@ -13,15 +13,15 @@ from typing import Any
 from ...foundations.dtypes import Array, Shape
 from ...kernels.layout import address
 from ...kernels.native import threads
-from ...kernels.native.door import ctypes
 from ..native.host import host
 from ..native.lanes import TYPES, Code
 from ..native.modules import Module
-from ..native.sharing import help_module, shared
 from ..native.table import address_at, size_at
-from ..native.team import ENOUGH, with_team
+from ..native.team import ENOUGH
+from .places import Called, Places
 
-# The slots of the table: three addresses, and the sizes.
+# The addresses and sizes in the table, and their slots.
+_ADDRESSES, _SIZES = ("table", "rows", "values"), ("count", "width", "parts")
 _TABLE, _ROWS, _VALUES, _COUNT, _WIDTH, _PARTS = range(6)
 # The rows of the table take turns in groups of 1 << _GROUP, so that threads seldom write to one line of the cache.
 _GROUP = 3
@@ -31,14 +31,9 @@ _ROW, _NUMBER = 2.0, 0.3
 
 def text_of(dtype: Any) -> str:
     """The module for tables of this dtype, with the functions `run(table, team)` and `help`."""
-    module = Module(host())
-    module.functions["part"] = _part(module, dtype)
-    code = Code(module, 1)
-    parts = size_at(code, _PARTS)
-    code.lines.append(shared(module, "part", parts, parts))
-    help_module(module)
-    module.functions["run"] = code.function("void @run(ptr %table, ptr %team)")
-    return module.text()
+    writer = Places(Module(host()), dtype, _ADDRESSES, _SIZES)
+    writer.module.functions["part"] = _part(writer.module, dtype)
+    return writer.run()
 
 
 def _part(module: Module, dtype: Any) -> str:
@@ -71,21 +66,13 @@ def _part(module: Module, dtype: Any) -> str:
     return code.function("internal void @part(ptr %table, i64 %begin, i64 %end)")
 
 
-class AddingRows:
-    """A native function that adds rows. `code` keeps its memory."""
-
-    def __init__(self, place: int, code: Any) -> None:
-        self._code = code
-        self._run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(place)
+class AddingRows(Called):
+    """A native function that adds rows."""
 
     def __call__(self, arrays: Sequence[Array], sizes: tuple[int, ...], shapes: Sequence[Shape]) -> list[Any]:
         """Add to the first of the arrays: table, rows and values."""
         count, width = sizes
         team = count * (_ROW + _NUMBER * width) >= ENOUGH
         parts = 1 << (threads.available().bit_length() - 1) if team else 1
-        table = (ctypes.c_size_t * 6)(*map(address, arrays), count, width, parts)
-        if parts > 1:
-            with_team(self._run, ctypes.addressof(table))
-        else:
-            self._run(ctypes.addressof(table), None)
+        self.call(*map(address, arrays), count, width, parts=parts)
         return []

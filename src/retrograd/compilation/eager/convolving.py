@@ -1,4 +1,4 @@
-"""Convolutions of rows and pictures with strides of 1, as machine code: `kernels.images.sliding.slid`.
+"""Convolutions of rows and pictures with strides of 1, as machine code: `kernels.images.served_convolution.gathered`.
 
 A sample is copied between zeros, the padding. There, the elements that all positions see through one place of the
 kernel lie beside each other, if a position is counted for each column of the padded picture. So no columns are made:
@@ -21,12 +21,12 @@ from ...foundations.dtypes import Array, Shape
 from ...kernels.images.columns import Window
 from ...kernels.layout import address
 from ...kernels.native import threads
-from ...kernels.native.door import ctypes
+from ...kernels.native.heap import new_array
 from ..native.host import host
 from ..native.modules import Module
-from ..native.team import with_team
+from ..native.tiles import Tile
 from ..native.vector_math import shuffled
-from .places import Places, Tile
+from .places import Called, Places
 
 # The addresses and sizes in the table. `image` numbers hold a padded sample, of which a channel has `plane` numbers and
 # a row `line` numbers; the first number of a channel is the number `corner`. `span` positions are computed.
@@ -60,10 +60,7 @@ class _Writer(Places):
 
     def part(self) -> str:
         """`part(table, begin, end)` computes the samples of these parts. Each part has memory of its own."""
-        code = self.anew()
-        self.read()
-        code.loop("%begin", "%end", 1, self._part)
-        return code.function("internal void @part(ptr %table, i64 %begin, i64 %end)")
+        return self.parts(self._part)
 
     def _part(self, part: str) -> None:
         code, at = self.code, self.at
@@ -166,26 +163,24 @@ class _Writer(Places):
         is added to what there is, if there is `more`.
         """
         code, (rows, vectors) = self.anew(), tile()
-        sums = Tile(self, rows, vectors)
+        sums = Tile(code, self.dtype, rows, vectors)
 
         def term(p: str) -> None:
             offset = code.put(f"load i64, ptr {code.put(f'getelementptr i64, ptr %offsets, i64 {p}')}")
-            sums.add(self.there("%weight", self.times(p, rows)), self.there("%image", offset))
+            first = self.times(p, rows)
+            sums.add([self.there("%weight", self.plus(first, i)) for i in range(rows)], self.there("%image", offset))
 
         code.loop(0, "%count", 1, term)
         for i in range(rows):
             for v in range(vectors):
-                sums.store(i, v, self.there("%out", self.plus(self.times("%span", i), v * self.lanes)), more)
+                place = self.there("%out", self.plus(self.times("%span", i), v * self.lanes))
+                self.store(sums.value(i, v), place, more)
         return code.function(f"internal void @tile.{'more' if more else 'first'}"
                              "(ptr %weight, ptr %offsets, ptr %image, ptr %out, i64 %count, i64 %span)")
 
 
-class Convolving:
-    """The native function of convolutions. `code` keeps its memory."""
-
-    def __init__(self, place: int, code: Any) -> None:
-        self._code = code
-        self._run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(place)
+class Convolving(Called):
+    """The native function of convolutions."""
 
     def __call__(self, arrays: Sequence[Array], sizes: Sequence[Any], shapes: Sequence[Shape]) -> list[Any]:
         """The convolution of x by a weight, with a number for each channel added."""
@@ -196,13 +191,12 @@ class Convolving:
         known, offsets = _sizes(x.shape, weight.shape, window, groups, block)
         room = known["image"] + groups * tiles * rows * known["span"]
         parts = min(len(x), threads.available())
-        result, scratch = np.empty(shapes[0], dtype), np.empty(parts * room, dtype)
+        result, scratch = new_array(shapes[0], dtype), np.empty(parts * room, dtype)
         packed = _packed(weight, groups, tiles, rows)
         values = {**known, "x": address(x), "weight": address(packed), "offsets": address(offsets),
                   "bias": address(bias), "result": address(result), "scratch": address(scratch), "groups": groups,
-                  "tiles": tiles, "rows": len(weight) // groups, "room": room, "parts": parts}
-        table = (ctypes.c_size_t * len(values))(*[values[name] for name in (*_ADDRESSES, *_SIZES)])
-        with_team(self._run, ctypes.addressof(table))
+                  "tiles": tiles, "rows": len(weight) // groups, "room": room}
+        self.call(*[values[name] for name in (*_ADDRESSES, *_SIZES[:-1])], parts=parts)
         return [result]
 
 

@@ -19,12 +19,10 @@ import numpy as np
 from ...foundations.dtypes import Array, Shape
 from ...kernels.images.columns import Window
 from ...kernels.layout import address
-from ...kernels.native.door import ctypes
 from ..native.host import host
 from ..native.modules import Module
-from ..native.team import with_team
-from ..native.tiles import turning
-from .places import Places, Tile
+from ..native.tiles import Tile, turning
+from .places import Called, Places
 
 # The addresses and sizes in the table. `image` numbers hold a padded sample, of which a position has `wide` numbers and
 # a row `line` positions; the first position is the position `corner`. Through the kernel, a position sees `runs` runs
@@ -60,10 +58,7 @@ class _Writer(Places):
     def part(self) -> str:
         """`part(table, begin, end)` adds up the samples of these parts. Each part has memory and sums of its own."""
         self.turn = turning(self.module, self.dtype)
-        code = self.anew()
-        self.read()
-        code.loop("%begin", "%end", 1, self._part)
-        return code.function("internal void @part(ptr %table, i64 %begin, i64 %end)")
+        return self.parts(self._part)
 
     def _part(self, part: str) -> None:
         code, at = self.code, self.at
@@ -135,26 +130,26 @@ class _Writer(Places):
     def _some_rows(self, vectors: int, first: int) -> None:
         """The rows of a panel from `first` on that fit in registers."""
         rows, code = _tile()[0], self.code
-        sums = Tile(self, rows, vectors)
+        sums = Tile(code, self.dtype, rows, vectors)
 
         def line(y: str) -> None:
             start, numbers = self.times("%stride", y), self.times("%across", y)
-            code.loop(0, "%across", 1, lambda x: sums.add(
-                self.there("%panel", self.plus(self.times(self.plus(numbers, x), _PANEL), first)),
-                self.there("%image", self.plus(start, self.times("%step", x)))))
+
+            def position(x: str) -> None:
+                panel = self.plus(self.times(self.plus(numbers, x), _PANEL), first)
+                sums.add([self.there("%panel", self.plus(panel, i)) for i in range(rows)],
+                         self.there("%image", self.plus(start, self.times("%step", x))))
+
+            code.loop(0, "%across", 1, position)
 
         code.loop(0, "%over", 1, line)
         for i in range(rows):
             for v in range(vectors):
-                sums.store(i, v, self.there("%sums", (v * _PANEL + first + i) * self.lanes), True)
+                self.store(sums.value(i, v), self.there("%sums", (v * _PANEL + first + i) * self.lanes), True)
 
 
-class ConvolvingWeight:
-    """The native function of gradients by the weight. `code` keeps its memory."""
-
-    def __init__(self, place: int, code: Any) -> None:
-        self._code = code
-        self._run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(place)
+class ConvolvingWeight(Called):
+    """The native function of gradients by the weight."""
 
     def __call__(self, arrays: Sequence[Array], sizes: Sequence[Any], shapes: Sequence[Shape]) -> list[Any]:
         """The gradient by a weight of this shape of a convolution of x, if the gradient of the result is g."""
@@ -166,9 +161,8 @@ class ConvolvingWeight:
         parts = min(len(x), _PARTS, max(_LEAST, _ROOM // each))
         scratch, sums = np.empty(parts * known["room"], x.dtype), np.zeros((parts, *one), x.dtype)
         values = {**known, "x": address(x), "g": address(g), "offsets": address(offsets), "sums": address(sums),
-                  "scratch": address(scratch), "total": math.prod(one), "parts": parts}
-        table = (ctypes.c_size_t * len(values))(*[values[name] for name in (*_ADDRESSES, *_SIZES)])
-        with_team(self._run, ctypes.addressof(table))
+                  "scratch": address(scratch), "total": math.prod(one)}
+        self.call(*[values[name] for name in (*_ADDRESSES, *_SIZES[:-1])], parts=parts)
         seen = sums.sum(0).transpose(0, 3, 1, 2, 4)                     # tile, row, run, vector, lane
         seen = seen.reshape(*seen.shape[:3], -1)[..., :length].reshape(-1, math.prod(shape[2:]), known["wide"])
         return [np.ascontiguousarray(seen[:shape[0], :, :shape[1]].swapaxes(1, 2)).reshape(shape)]

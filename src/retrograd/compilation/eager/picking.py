@@ -10,19 +10,17 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from ...foundations.dtypes import Array, Shape
 from ...kernels.layout import address
 from ...kernels.native import threads
-from ...kernels.native.door import ctypes
+from ...kernels.native.heap import new_array
 from ..native.host import host
 from ..native.modules import Module
-from ..native.team import ENOUGH, with_team
-from .places import Places
+from ..native.team import ENOUGH
+from .places import Called, Places
 
 # The table: of two arrays one has the size `all` along the dim, and the other one the size `some` of the index.
-_ADDRESSES, _SIZES = ("whole", "index", "part"), ("before", "all", "some", "after", "parts", "by_last")
+_ADDRESSES, _SIZES = ("whole", "index", "part"), ("before", "all", "some", "after", "by_last", "parts")
 # The nanoseconds that an element takes, and the least elements after the dim that a thread has.
 _ELEMENT, _BESIDE = 1.0, 32
 
@@ -76,25 +74,17 @@ class _Writer(Places):
         code.do(f"store {kind} {value}, ptr {element if adds else one}")
 
 
-class Picking:
-    """A native function that picks elements, or adds to them. `code` keeps its memory."""
-
-    def __init__(self, place: int, code: Any) -> None:
-        self._code = code
-        self._run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(place)
+class Picking(Called):
+    """A native function that picks elements, or adds to them."""
 
     def __call__(self, arrays: Sequence[Array], sizes: tuple[int, ...], shapes: Sequence[Shape]) -> list[Any]:
         """Pick elements of a whole array by an index; or add a part to the whole array, if there are three arrays."""
         whole, index, *given = arrays
-        results = [] if given else [np.empty(shapes[0], whole.dtype)]
+        results = [] if given else [new_array(shapes[0], whole.dtype)]
         before, _, some, after = sizes
         parts, by_last = threads.available(), before == 1
         together = after // _BESIDE if by_last else before
         if together < parts or before * some * after * _ELEMENT < ENOUGH:
             parts = 1
-        table = (ctypes.c_size_t * 9)(*map(address, (whole, index, *given, *results)), *sizes, parts, by_last)
-        if parts > 1:
-            with_team(self._run, ctypes.addressof(table))
-        else:
-            self._run(ctypes.addressof(table), None)
+        self.call(*map(address, (whole, index, *given, *results)), *sizes, by_last, parts=parts)
         return results

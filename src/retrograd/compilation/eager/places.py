@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..native.lanes import TYPES, Code, Lanes, fused
+from ...kernels.native.door import ctypes
+from ..native.lanes import TYPES, Code
 from ..native.modules import Module
 from ..native.sharing import help_module, shared
 from ..native.table import address_at, size_at
-from ..native.vector_math import shuffled
+from ..native.team import with_team
 
 
 class Places:
@@ -36,6 +37,13 @@ class Places:
         """Read the whole table."""
         for name, slot in self.slots.items():
             self.at[name] = (address_at if name in self.addresses else size_at)(self.code, slot)
+
+    def parts(self, one: Callable[[str], None]) -> str:
+        """`part(table, begin, end)`, which does something for each of these parts."""
+        code = self.anew()
+        self.read()
+        code.loop("%begin", "%end", 1, one)
+        return code.function("internal void @part(ptr %table, i64 %begin, i64 %end)")
 
     def run(self) -> str:
         """The module, with `run(table, team)`, which shares the parts of `part(table, begin, end)`, and `help`."""
@@ -63,10 +71,13 @@ class Places:
         self.module.declare("llvm.umin.i64", "i64", "i64", "i64")
         return self.code.put(f"call i64 @llvm.umin.i64(i64 {number}, i64 {self.at.get(str(size), size)})")
 
-    def vector(self, place: str) -> Lanes:
-        """The vector of numbers from a place on."""
+    def store(self, value: str, place: str, more: bool) -> None:
+        """Write a vector, or add the vector to what there is, if there is `more`."""
         kind = self.code.type(self.dtype)
-        return self.code.vector(self.code.put(f"load {kind}, ptr {place}, align {self.size}"), self.dtype)
+        if more:
+            value = self.code.put(
+                f"fadd {kind} {self.code.put(f'load {kind}, ptr {place}, align {self.size}')}, {value}")
+        self.code.do(f"store {kind} {value}, ptr {place}, align {self.size}")
 
     def zeros(self, place: str, count: str) -> None:
         """Write zeros, whole vectors of them."""
@@ -80,34 +91,17 @@ class Places:
         return begin, end
 
 
-class Tile:
-    """A tile of sums in registers: rows of vectors."""
+class Called:
+    """A native function `run`, which is called with tables. `code` keeps its memory."""
 
-    def __init__(self, places: Places, rows: int, vectors: int) -> None:
-        self.places, code = places, places.code
-        kind = code.type(places.dtype)
-        self.sums = [[code.stack(kind) for _ in range(vectors)] for _ in range(rows)]
-        for place in [place for row in self.sums for place in row]:
-            code.do(f"store {kind} zeroinitializer, ptr {place}")
+    def __init__(self, place: int, code: Any) -> None:
+        self._code = code
+        self._run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(place)
 
-    def add(self, numbers: str, vectors: str) -> None:
-        """Add the product of numbers, one for each row, and vectors. Both follow each other from a place on."""
-        places, code = self.places, self.places.code
-        kind = code.type(places.dtype)
-        seen = [places.vector(places.there(vectors, v * places.lanes)) for v in range(len(self.sums[0]))]
-        for i, row in enumerate(self.sums):
-            number = code.put(f"load {places.element}, ptr {places.there(numbers, i)}")
-            one = code.put(f"insertelement {kind} poison, {places.element} {number}, i32 0")
-            factor = code.vector(shuffled(code, kind, one, one, [0] * places.lanes), places.dtype)
-            for place, vector in zip(row, seen):
-                total = fused(factor, vector, code.vector(code.put(f"load {kind}, ptr {place}"), places.dtype))
-                code.do(f"store {kind} {total.name}, ptr {place}")
-
-    def store(self, row: int, vector: int, place: str, more: bool) -> None:
-        """Write a vector of the tile, or add the vector to what there is, if there is `more`."""
-        places, code = self.places, self.places.code
-        kind = code.type(places.dtype)
-        value = code.put(f"load {kind}, ptr {self.sums[row][vector]}")
-        if more:
-            value = code.put(f"fadd {kind} {places.vector(place).name}, {value}")
-        code.do(f"store {kind} {value}, ptr {place}, align {places.size}")
+    def call(self, *slots: int, parts: int) -> None:
+        """Call the function with what stands in the table, and at last the number of parts; alone if there is one."""
+        table = (ctypes.c_size_t * (len(slots) + 1))(*slots, parts)
+        if parts > 1:
+            with_team(self._run, ctypes.addressof(table))
+        else:
+            self._run(ctypes.addressof(table), None)

@@ -251,35 +251,52 @@ def _tile(module: Module, rows: int, columns: int, more: bool, dtype: np.dtype[A
     return name
 
 
+class Tile:
+    """A tile of sums, which stays in registers: rows of vectors."""
+
+    def __init__(self, code: Code, dtype: np.dtype[Any], rows: int, vectors: int) -> None:
+        self.code, self.dtype, self.type = code, dtype, code.type(dtype)
+        self._sums = [[code.stack(self.type) for _ in range(vectors)] for _ in range(rows)]
+        for place in [place for row in self._sums for place in row]:
+            code.do(f"store {self.type} zeroinitializer, ptr {place}")
+
+    def add(self, numbers: Sequence[str], vectors: str) -> None:
+        """Add the product of numbers, at a place for each row, and of vectors, which follow each other from a place on.
+        """
+        code, type, element = self.code, self.type, TYPES[self.dtype]
+        seen = [self._lanes(f"load {type}, ptr {_moved(code, element, vectors, v * code.width)}, "
+                            f"align {self.dtype.itemsize}") for v in range(len(self._sums[0]))]
+        for number, row in zip(numbers, self._sums, strict=True):
+            one = code.put(f"insertelement {type} poison, {element} {code.put(f'load {element}, ptr {number}')}, i32 0")
+            factor = Lanes(code, shuffled(code, type, one, one, [0] * code.width), self.dtype)
+            for place, vector in zip(row, seen):
+                total = fused(factor, vector, self._lanes(f"load {type}, ptr {place}"))
+                code.do(f"store {type} {total.name}, ptr {place}")
+
+    def value(self, row: int, vector: int) -> str:
+        """A vector of the tile."""
+        return self.code.put(f"load {self.type}, ptr {self._sums[row][vector]}")
+
+    def _lanes(self, load: str) -> Lanes:
+        return Lanes(self.code, self.code.put(load), self.dtype)
+
+
 def _write_tile(module: Module, name: str, rows: int, columns: int, more: bool, dtype: np.dtype[Any]) -> str:
     lanes, element, size = module.host.bits // 8 // dtype.itemsize, TYPES[dtype], dtype.itemsize
     code, vectors = Code(module, lanes), -(-columns // lanes)
-    type = code.type(dtype)
-
-    sums = [[code.stack(type) for _ in range(vectors)] for _ in range(rows)]
-    for place in [place for places in sums for place in places]:
-        code.do(f"store {type} zeroinitializer, ptr {place}")
+    type, sums = code.type(dtype), Tile(code, dtype, rows, vectors)
     starts = [code.put(f"mul nsw i64 {i}, %row") for i in range(rows)]
 
     def body(p: str) -> None:
-        second = _moved(code, element, "%b", p, "%width")
-        row = [Lanes(code, code.put(f"load {type}, ptr {_moved(code, element, second, v * lanes)}, align {size}"),
-                     dtype)
-               for v in range(vectors)]
         first = _moved(code, element, "%a", p, "%step")
-        for start, places in zip(starts, sums):
-            number = code.put(f"load {element}, ptr {_moved(code, element, first, start)}")
-            one = code.put(f"insertelement {type} poison, {element} {number}, i32 0")
-            factor = Lanes(code, shuffled(code, type, one, one, [0] * lanes), dtype)
-            for place, vector in zip(places, row):
-                total = fused(factor, vector, Lanes(code, code.put(f"load {type}, ptr {place}"), dtype))
-                code.do(f"store {type} {total.name}, ptr {place}")
+        sums.add([_moved(code, element, first, start) for start in starts],
+                 _moved(code, element, "%b", p, "%width"))
 
     code.loop(0, "%k", 1, body)
-    for i, places in enumerate(sums):
+    for i in range(rows):
         out = _moved(code, element, "%out", i, "%gap")
-        for v, place in enumerate(places):
-            count, value = min(lanes, columns - v * lanes), code.put(f"load {type}, ptr {place}")
+        for v in range(vectors):
+            count, value = min(lanes, columns - v * lanes), sums.value(i, v)
             part, target = f"<{count} x {element}>", _moved(code, element, out, v * lanes)
             if count < lanes:
                 value = shuffled(code, type, value, value, range(count))
