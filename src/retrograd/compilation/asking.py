@@ -80,7 +80,13 @@ def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False,
             model, lambda function: Compiling(function, fullgraph, backend, limit, dynamic))
     if isinstance(model, type):
         return model
-    return marked(Compiling(model, fullgraph, backend, limit, dynamic), model, _torchdynamo_orig_callable=model)
+    compiling = Compiling(model, fullgraph, backend, limit, dynamic)
+
+    def calling(*args: Any, **kwargs: Any) -> Any:
+        run: Any = compiling.run if Stance.name == "default" else compiling
+        return run(*args, **kwargs)
+
+    return marked(calling, model, _torchdynamo_orig_callable=model)
 
 
 class Stance:
@@ -180,15 +186,9 @@ def _check_dynamic(dynamic: Any) -> None:
 
 
 def marked(function: Callable[..., Any], like: Callable[..., Any], **attributes: Any) -> Callable[..., Any]:
-    """A new function with these attributes that calls `function` and looks like `like`, as PyTorch's compiler makes it.
-    """
-
-    @wraps(like)
-    def calling(*args: Any, **kwargs: Any) -> Any:
-        return function(*args, **kwargs)
-
-    vars(calling).update(attributes)
-    return calling
+    """A new function, which now has these attributes and looks like `like`, as PyTorch's compiler makes it."""
+    vars(wraps(like)(function)).update(attributes)
+    return function
 
 
 for _each in (compile, explain, marked):

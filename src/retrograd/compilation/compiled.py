@@ -73,7 +73,8 @@ class Compiled:
             turn = Turn()
             with turn, turn:
                 turn.wait()
-        entries, declined = self.entries, list[Any]()      # whose branches turn out differently
+        entries = self.entries
+        declined: list[Any] = []                           # whose branches turn out differently
         if len(entries) > self.few:
             entries = [*self.shaped.get(_shapes(args), ()), *entries]
         for entry in entries:

@@ -200,7 +200,8 @@ _writers: set[int] | None = None
 def noting_writers() -> Iterator[set[int]]:
     """The threads that write to any memory, or add to a gradient, inside the block. One block is open at a time."""
     global _writers
-    _writers = found = set[int]()
+    found: set[int] = set()
+    _writers = found
     try:
         yield found
     finally:
@@ -275,7 +276,7 @@ class Together:
 
     def __init__(self, owners: list[Any], times: list[int]) -> None:
         self.owners, self.times = owners, times
-        self._often: list[tuple[Any, int]] = []            # entries of the memory that is written more than once
+        self._often: list[tuple[Any, int]] = []            # entries of memory that is written more often, how often
         self._entries: list[Any] = []
         self._forgotten = -1
 
@@ -293,8 +294,9 @@ class Together:
                 writes.count += 1
                 writes.last = number
                 writes.site = site
-            for writes, count in self._often:
-                _more(writes, count - 1)
+            for writes, more in self._often:
+                writes.earlier.extend((number,) * min(more, _REMEMBERED - 1))
+                writes.count += more
         finally:
             leave()
 
@@ -302,7 +304,7 @@ class Together:
         """`written_all`, and find the entries. An entry that has one write only is not yet like the others."""
         written_all(self.owners, site, self.times)
         self._entries = [_books[id(owner)] for owner in self.owners]
-        self._often = [pair for pair in zip(self._entries, self.times) if pair[1] > 1]
+        self._often = [(writes, count - 1) for writes, count in zip(self._entries, self.times) if count > 1]
         self._forgotten = _forgotten if all([writes.earlier is not None for writes in self._entries]) else -1
 
 

@@ -63,7 +63,8 @@ def arrays_of(tensors: Sequence[Any], alike: bool) -> list[Array] | None:
     """
     if local.thread.transform is not None:
         return None
-    inert, found = DISPATCH.inert, list[Array]()
+    inert = DISPATCH.inert
+    found: list[Array] = []
     shape = dtype = None
     for x in tensors:
         array, meta = x._array, x._grad_meta

@@ -50,7 +50,9 @@ def elementwise(*args: Any) -> Seen | None:
     whole = next((a for a in arrays if a.size > 1 and a.flags.c_contiguous), None)
     if whole is None:
         return None
-    dtype, shape, given, used = whole.dtype, whole.shape, list[Any](), list[Array]()
+    dtype, shape = whole.dtype, whole.shape
+    given: list[Any] = []
+    used: list[Array] = []
     if dtype is not F32 and dtype is not F64:
         return None
     for arg in args:

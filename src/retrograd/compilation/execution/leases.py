@@ -32,29 +32,30 @@ from .storage import new_memory
 class Lease:
     """The memory of one result: `array` is the result, `memory` owns its elements. Both are counted when nobody else
     holds them. `name` is the name of the array in the plan. `leaf` is the leaf whose gradient the result is, if the run
-    leaves the result there. `again` says that the gradient that stands there now gets the next numbers.
+    leaves the result there. `again` says that the gradient that stands there now gets the next numbers, and `free` that
+    nobody else holds the memory.
     """
 
-    __slots__ = ("again", "array", "array_count", "leaf", "memory", "memory_count", "name")
+    __slots__ = ("again", "array", "array_count", "free", "leaf", "memory", "memory_count", "name")
 
     def __init__(self, name: str, array: Array, memory: Array) -> None:
         self.name, self.array, self.memory = name, array, memory
         self.leaf: Any = None
-        self.again = False
+        self.again = self.free = False
 
     def settle(self) -> None:
         """Count the references that the plan itself holds. Call this when the plan is complete."""
         self.array_count, self.memory_count = getrefcount(*(self.array,)), getrefcount(*(self.memory,))
 
-    def is_free(self) -> bool:
-        """Take the memory back, if this is possible. Returns whether it is."""
-        meta = None if self.leaf is None else self.leaf._grad_meta
-        self.again = meta is not None and self._is_replaced(meta)
-        if getrefcount(*(self.memory,)) != self.memory_count or (
-                getrefcount(*(self.array,)) != self.array_count + self.again):
-            return False
-        versions.forget(self.memory)
-        return True
+    def take_back(self) -> bool:
+        """Take the memory back, if it is free. Returns whether it is."""
+        leaf = self.leaf
+        again = self.again = leaf is not None and leaf._grad_meta is not None and self._is_replaced(leaf._grad_meta)
+        free = self.free = (getrefcount(*(self.memory,)) == self.memory_count and
+                            getrefcount(*(self.array,)) == self.array_count + again)
+        if free:
+            versions.forget(self.memory)
+        return free
 
     def _is_replaced(self, meta: Any) -> bool:
         """Whether the gradient of the leaf is a tensor over this array that nothing else holds, and that the program
@@ -135,14 +136,15 @@ class Leases:
     `scope` has the arrays of the plan by name, and `tables` are the addresses that its machine code uses.
     """
 
-    __slots__ = ("_groups", "_moving", "by_place", "scope", "tables")
+    __slots__ = ("_away", "_groups", "_leases", "_moving", "by_place", "scope", "tables")
 
     def __init__(self, leases: dict[int, Lease], scope: dict[str, Any], tables: list[Array]) -> None:
         self.by_place, self.scope, self.tables = leases, scope, tables
         groups: dict[int, Group] = {}
         for lease in leases.values():
             groups.setdefault(id(lease.memory), Group()).leases.append(lease)
-        self._groups = [*groups.values()]
+        self._groups, self._leases = [*groups.values()], [*leases.values()]
+        self._away = False                                 # whether a group has left a memory in the last run
         self._moving: tuple[Group, Room] | None = None     # what an interrupt may have left half done
 
     def settle(self) -> None:
@@ -155,15 +157,17 @@ class Leases:
         if self._moving is not None:
             self._use(*self._moving)
             self._moving = None
-        held = [group for group in self._groups
-                if HELD_ONCE < 0 or not all([lease.is_free() for lease in group.leases])]
-        if held:
+        if False in [lease.take_back() for lease in self._leases] or HELD_ONCE < 0:
+            held = [group for group in self._groups
+                    if HELD_ONCE < 0 or not all([lease.free for lease in group.leases])]
             self._look_up([group for group in held if group.room is None])
+            self._away = True
             for group in held:
                 self._leave(group)
-        else:
+        elif self._away:
             for group in self._groups:
                 group.other = None
+            self._away = False
 
     def spoil(self) -> None:
         """Take away the gradients that a run has not written to its end."""

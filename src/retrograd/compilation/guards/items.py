@@ -141,7 +141,7 @@ class ItemLines(Lines):
             place = "__code__" if isinstance(value, FunctionType) else "__mro__"
             different.append(f"{name}.{place} is not {self.constant(f'f{n}', made_of)}")
         if names is not None:
-            different.append(other_names(f"{name}.__dict__", names))
+            different.append(other_names(self.namespace(item), names))
         if isinstance(value, FunctionType) and not is_constant(item):       # in the arguments
             different.append(f"{name}.__globals__ is not {self.constant(f'g{n}', value.__globals__)}")
         if different:
@@ -151,7 +151,9 @@ class ItemLines(Lines):
     def dictionary(self, item: Item) -> None:
         """Write the line that finds the attributes of a thing, if any are compared."""
         if any([step.kind == "attribute" for step in item.entries]):
-            self.lines.append(f"  d{item.number} = {self.name(item)}.__dict__")
+            name, namespace = f"d{item.number}", self.namespace(item)
+            if name != namespace:
+                self.lines.append(f"  {name} = {namespace}")
 
     def count(self, item: Item) -> None:
         """Write a line that compares the number of attributes that matter."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 from abc import get_cache_token
 from collections import defaultdict
+from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
+from ...foundations.names import contents
 from ...kernels.layout import offset_of
 from ...tensors.state.base import requires
 from ..program.constants import differ, others
@@ -23,6 +26,16 @@ TAIL = (" except Exception as error:", "  if interrupts(error):", "   raise",
 def number_of(place: int) -> int:
     """The number that a line of a guard has in the source. The first line has the place 0."""
     return place + len(HEAD) + 1
+
+
+def namespace_of(holder: Any) -> Any:
+    """The dict with the attributes of a module or class, to be read only. A module or class has the same dict always.
+
+    That of a class stands behind a view, which takes a guard five times as long to read as the dict itself.
+    """
+    shown = contents(holder)
+    behind = [part for part in gc.get_referents(shown) if type(part) is dict]
+    return behind[0] if type(shown) is MappingProxyType and len(behind) == 1 else shown
 
 
 class Geometry(NamedTuple):
@@ -86,6 +99,12 @@ class Lines:
             return self.constant(f"k{item.number}", item.value)
         return f"v{item.number}"
 
+    def namespace(self, item: Item) -> str:
+        """How the code reads the dict with the attributes of an item."""
+        if is_constant(item) and issubclass(type(item.value), (type, ModuleType)):
+            return self.constant(f"d{item.number}", namespace_of(item.value))
+        return f"{self.name(item)}.__dict__"
+
     def source(self, parent: Item, step: Step) -> str:
         """How the code reads a place."""
         if step.kind == "meta":
@@ -100,6 +119,8 @@ class Lines:
             return self.constant(f"q{len(self.scope)}", parent.value.__closure__[key]) + ".cell_contents"
         if step.kind == "global" and is_constant(parent):
             return self.constant(f"g{parent.number}", parent.value.__globals__) + f"[{key}]"
+        if step.kind == "variable":
+            return f"{self.namespace(parent)}[{key}]"
         if step.kind == "item" and isinstance(parent.value, defaultdict):
             return f"{self.name(parent)}.get({key})"             # since a defaultdict would make an entry
         return SOURCES[step.kind].format(o=self.name(parent), d=f"d{parent.number}", key=key)

@@ -183,7 +183,7 @@ def _checked_count(w: LineWriter, hits: Any, counts: Any, target: Any, ignored: 
 
 def _all_found(found: Array, count: Array, target: Array, classes: int, ignored: int) -> None:
     """Raise IndexError if a target is no class."""
-    if found != count:
+    if found.item() != count.item():
         check_classes(target, classes, ignored)
 
 

@@ -16,7 +16,6 @@ from ..program.constants import MISSING
 SOURCES = {
     "attribute": "{d}[{key}]",                               # an entry of the object's `__dict__`
     "slot": "{o}.{key}",                                     # an attribute that does not stand in a dictionary
-    "variable": "{o}.__dict__[{key}]",                       # of a class
     "item": "{o}[{key}]",                                    # of a list, a tuple or a dict
     "cell": "{o}.__closure__[{key}].cell_contents",          # a captured variable of a function
     "global": "{o}.__globals__[{key}]",

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ...foundations.dtypes import Array
 from ...graph import versions
 from ...graph.node import Output
@@ -80,7 +82,8 @@ class Recipe:
             self._begin()
         else:
             self.ready.leases.take_back()
-        given = [with_numbers(inputs[place]._array) for place in self.given]     # which another thread may trace
+        given = [array if type(array := inputs[place]._array) is np.ndarray else with_numbers(array)
+                 for place in self.given]                  # which another thread may trace
         written = self.written
         if self.written_given:
             written = [*written, *[inputs[i]._array for i, _ in self.written_given]]
