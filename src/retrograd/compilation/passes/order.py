@@ -17,7 +17,7 @@ from ..program.stand_ins import let_go
 from .expansions import EXPANSIONS, expanded
 from .formula_lines import STEPS
 from .fusing import Lowering, Unit, units
-from .simplify import with_constants, with_shared_results, without_detours, without_unused
+from .simplify import with_constants, with_equal_constants, with_shared_results, without_detours, without_unused
 from .stacks import Stacks
 
 
@@ -101,6 +101,7 @@ PASSES = (
     # Lines that compute the same numbers in each run are computed now.
     Pass("constants", partial(_on_program, with_constants)),
     # Constants of a program for all sizes are computed again for other sizes.
+    Pass("equal constants", partial(_on_program, with_equal_constants), sized=False),
     Pass("release", _release, sized=False),
     # Means, squared losses, steps of optimizers; variances, norms, losses, softmax; attention; joins as writes.
     Pass("formulas", partial(_taken_apart, lambda: _FORMULAS)),

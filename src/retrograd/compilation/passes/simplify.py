@@ -5,34 +5,66 @@ Each pass takes a program and returns a program. The values keep their numbers.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable
 from typing import Any
+
+import numpy as np
 
 from ...kernels.kinds import replaced
 from ...ops.basic import clone, copy
 from ...ops.creation import fresh, new_full
 from ...ops.elementwise.arithmetic import mul
 from ..program.lines import Line, Program, Ref, Value, called
-from .effects import all_memory_written, checks, draws, memory_read, needed
+from .effects import all_memory_written, checks, draws, is_view, memory_read, memory_written, needed
 from .fusing import alike, same_place
+
+# The numbers of constants that are looked at.
+_SMALL = 4096
 
 
 def with_constants(program: Program) -> Program:
-    """The program without the lines that compute the same numbers in each run: those of constants only."""
-    values, kept = program.values, []
+    """The program without the lines that compute the same numbers in each run: those of constants only. Equal lines
+    give one constant.
+    """
+    values, kept = program.values, list[Line]()
+    found: dict[Hashable, Line] = {}
+    instead: dict[int, int] = {}
     written = all_memory_written(program)
     fixed = {value.number for value in values if value.source == "constant" and value.memory not in written}
     escaping = {values[number].memory for number in program.outputs}
     for line in program.lines:
+        line = with_instead(line, instead)
         memory = {values[number].memory for number in line.results}
         known = (line.op is new_full or fixed.issuperset(line.reads)) and not memory & escaping
-        if not line.write and not draws(line) and not checks(line) and known and not memory & written:
-            fixed.update(line.results)
-            for number, array in zip(line.results, called(line, line.call, lambda n: values[n].like), strict=True):
-                values[number].source, values[number].like = "constant", array
-        else:
+        if line.write or draws(line) or checks(line) or not known or memory & written:
             kept.append(line)
-    return program._replace(lines=kept)
+            continue
+        key = _key(line)
+        earlier = line if key is None else found.setdefault(key, line)
+        if earlier is not line:
+            instead.update(zip(line.results, earlier.results, strict=True))
+            continue
+        fixed.update(line.results)
+        for number, array in zip(line.results, called(line, line.call, lambda n: values[n].like), strict=True):
+            values[number].source, values[number].like = "constant", array
+    return with_others(program, kept, instead)
+
+
+def with_equal_constants(program: Program) -> Program:
+    """The program with one constant in place of small ones that are equal in all numbers and in their geometry."""
+    values = program.values
+    changing = all_memory_written(program) | {values[number].memory for number in program.outputs}
+    found: dict[Hashable, int] = {}
+    instead: dict[int, int] = {}
+    for value in values:
+        like = value.like
+        if value.source == "constant" and not value.is_view and value.number not in changing and (
+                type(like) is np.ndarray and like.size <= _SMALL):
+            same = found.setdefault((like.dtype, like.shape, like.strides, like.tobytes()), value.number)
+            if same != value.number:
+                instead[value.number] = same
+    return with_others(program, [with_instead(line, instead) for line in program.lines], instead)
 
 
 def without_detours(program: Program) -> Program:
@@ -118,24 +150,29 @@ def _same_numbers(line: Line, values: list[Value]) -> int | None:
 def _is_one(value: Value) -> bool:
     """Whether a value is 1 everywhere, in each run. Of large arrays, only those of one number are looked at."""
     like = value.like
-    if value.source != "constant" or not like.size or (like.size > 4096 and any(like.strides)):
+    if value.source != "constant" or not like.size or (like.size > _SMALL and any(like.strides)):
         return False
     return bool((like == 1).all()) if any(like.strides) else bool(like[(0,) * like.ndim] == 1)
 
 
 def with_shared_results(program: Program) -> Program:
-    """The program with one line where several lines call the same operator with the same arguments."""
-    values = program.values
-    changing = all_memory_written(program) | {values[number].memory for number in program.outputs}
+    """The program with one line where several lines call the same operator with the same arguments.
+
+    Memory that a line writes holds other numbers from then on, so its writes are counted.
+    """
+    values, writes = program.values, Counter[int]()
+    written = all_memory_written(program)
     found: dict[Hashable, Line] = {}
     instead: dict[int, int] = {}
     kept = []
     for line in program.lines:
         line = with_instead(line, instead)
-        key = None if _has_effects(line, values, changing) else _key(line)
-        earlier = None if key is None else found.setdefault(key, line)
-        if earlier is None or earlier is line:
+        key = None if _stands_for_itself(line, program, written) else _key(line)
+        numbers = [(memory, writes[memory]) for memory in sorted(memory_read(line, values) & written)]
+        earlier = line if key is None else found.setdefault((key, *numbers), line)
+        if earlier is line:
             kept.append(line)
+            writes.update(memory_written(line, values))
         else:
             instead.update(zip(line.results, earlier.results, strict=True))
     return with_others(program, kept, instead)
@@ -146,12 +183,15 @@ def without_unused(program: Program) -> Program:
     return program._replace(lines=needed(program))
 
 
-def _has_effects(line: Line, values: list[Value], changing: set[int]) -> bool:
-    """Whether a line must run for itself: it writes, draws, makes memory, or deals with memory that changes."""
-    if line.write or draws(line) or checks(line) or line.op is fresh:
+def _stands_for_itself(line: Line, program: Program, written: set[int]) -> bool:
+    """Whether no other line may stand for a line: it writes, draws, checks, makes memory that changes or that the
+    program sees, or makes an output.
+    """
+    if line.write or draws(line) or checks(line) or line.op is fresh or not {*program.outputs}.isdisjoint(line.results):
         return True
-    memory = memory_read(line, values) | {values[number].memory for number in (*line.reads, *line.results)}
-    return bool(memory & changing)
+    values = program.values
+    changing = written | {values[number].memory for number in program.outputs}
+    return not is_view(line, values) and bool({values[number].memory for number in line.results} & changing)
 
 
 def _key(line: Line) -> Hashable | None:
