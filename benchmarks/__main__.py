@@ -25,7 +25,6 @@ def main() -> int:
         return 0
     packages = [options.only] if options.only else [THEIRS, OURS]
     modules = {package: importlib.import_module(package) for package in packages}
-    gc.freeze()  # or each garbage collection would search the modules of both packages, in the time of one
     chosen = options.workloads or NAMES
     print(header(), flush=True)
     results = []
@@ -57,6 +56,8 @@ def _options() -> argparse.Namespace:
 def _measure_all(chosen: Sequence[str], modules: dict[str, Any]) -> Iterator[Result]:
     for workload in WORKLOADS:
         if workload.name in chosen:
+            gc.collect()
+            gc.freeze()  # or each garbage collection would search what both packages have imported, in the time of one
             yield _measure(workload, modules)
     if IMPORT in chosen:
         result = _empty_import()
