@@ -39,7 +39,8 @@ REFUSED_WRITES = ("is not possible because there exists a Tensor `other`", "does
 # Operators of which some call of the table is made once for each sample.
 LOOPED = {*listed("the results may have any shape, or no kernel takes stacks, or weights", (
     "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams;_pdist_forward;as_strided_scatter;block_diag;call;"
-    "conv_tbc;embedding_bag;embedding_dense_backward;fake_quantize_per_channel_affine_cachemask;"
+    "conv_tbc;embedding_bag;embedding_bag_dense_backward;embedding_dense_backward;"
+    "fake_quantize_per_channel_affine_cachemask;"
     "fake_quantize_per_tensor_affine_cachemask;gather;gru_layer;histc;histogram;histogramdd;index_fill;"
     "linalg_householder_product;linalg_ldl_solve;linalg_lstsq;linalg_lu_solve;"
     "linalg_solve_ex;lstm_layer;masked_place;masked_scatter;masked_scatter_backward;masked_select;"
@@ -51,7 +52,8 @@ SHOWING = {
     "inside": [*listed("", (
         "multi_margin_loss row; as_strided_scatter; index_fill tensor; masked_select; renorm 0.5; searchsorted rows; "
         "histc; conv_tbc; scatter_reduce of one; masked_scatter; put; segment_reduce sum; block_diag; "
-        "embedding_bag sum padding_idx; embedding_bag scale_grad_by_freq; linalg.lstsq of nothing; "
+        "embedding_bag sum padding_idx; embedding_bag scale_grad_by_freq; embedding scale_grad_by_freq; "
+        "linalg.lstsq of nothing; "
         "linalg.lu_solve of nothing; linalg.householder_product of nothing; linalg.solve of vectors; _weight_norm 0; "
         "fake_quantize_per_tensor_affine; fake_quantize_per_tensor_affine tensors; "
         "fake_quantize_per_channel_affine; matrix_rank; pdist 0.0; bilinear; lstm; gru; rnn_tanh; rnn_relu; "

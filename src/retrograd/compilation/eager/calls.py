@@ -90,11 +90,11 @@ def _row_sums(x: Array) -> Seen | None:
     return Seen((_GIVEN["RN", x.dtype.char],), [x], (length, rows), [(rows,)])
 
 
-def _add_rows(table: Array, rows: Array, values: Array) -> Seen | None:
-    if not _lies(table.dtype, table, values) or rows.dtype is not I64 or not rows.flags.c_contiguous or (
-            np.may_share_memory(table, values)):
+def _add_rows(table: Array, rows: Array, values: Array, *chosen: Array) -> Seen | None:
+    if not _lies(table.dtype, table, values) or np.may_share_memory(table, values) or any(
+            [numbers.dtype is not I64 or not numbers.flags.c_contiguous for numbers in (rows, *chosen)]):
         return None
-    return Seen((_GIVEN["RN", table.dtype.char],), [table, rows, values], values.shape, [])
+    return Seen((_GIVEN["RN", table.dtype.char],), [table, rows, values, *chosen], (len(rows), table.shape[1]), [])
 
 
 def _picking(whole: Array, index: Array, dim: int, *part: Array) -> Seen | None:
@@ -214,7 +214,7 @@ def _standardized_sum(g: Array, x: Array, mean: Array, rstd: Array, over: Any, a
 
 # How the calls of kernels are seen that do not compute element by element.
 SEEN: dict[Any, Callable[..., Seen | None]] = {
-    row_sums: _row_sums, adding_rows.add_rows: _add_rows,
+    row_sums: _row_sums, adding_rows.add_rows: _add_rows, adding_rows.chosen_rows_added: _add_rows,
     picking.picked: _picking, picking.added: _picking,
     served_convolution.gathered: _convolution, served_convolution.weight_gradient: _convolution_weight,
     softmax.softmax: _along, softmax.log_softmax: _along, softmax.softmax_backward: _along,

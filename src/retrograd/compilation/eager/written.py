@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ...kernels.images import served_convolution
 from ...kernels.indexing import picking as picking_kernels
-from ...kernels.networks.adding_rows import add_rows
+from ...kernels.networks.adding_rows import add_rows, chosen_rows_added
 from . import adding, convolving, convolving_weight, picking
 
 
@@ -21,6 +21,7 @@ class Written(NamedTuple):
 
 WRITTEN: dict[Any, Written] = {
     add_rows: Written(adding.text_of, adding.AddingRows),
+    chosen_rows_added: Written(partial(adding.text_of, chooses=True), adding.AddingRows),
     picking_kernels.picked: Written(picking.text_of, picking.Picking),
     picking_kernels.added: Written(partial(picking.text_of, adds=True), picking.Picking),
     served_convolution.gathered: Written(convolving.text_of, convolving.Convolving),

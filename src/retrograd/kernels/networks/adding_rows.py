@@ -45,6 +45,20 @@ def add_rows(table: Array, rows: Array, values: Array) -> None:
         np.add.at(flat, thread.reshape(-1), block.reshape(-1))
 
 
+def add_chosen_rows(table: Array, rows: Array, values: Array, chosen: Array) -> None:
+    """Add row `chosen[i]` of `values` to row `rows[i]` of `table`, in order."""
+    if not chosen_rows_added(table, rows, values, chosen):
+        add_rows(table, rows, values.take(chosen, 0, mode="clip"))
+
+
+def chosen_rows_added(table: Array, rows: Array, values: Array, chosen: Array) -> bool:
+    """Add as `add_chosen_rows` by machine code, without a copy of the rows, if there is any. Returns whether it did."""
+    if len(rows) * table.shape[1] < ADDED_ROWS_SERVED or table.shape[1] < 4 or values.dtype is not table.dtype:
+        return False
+    rows, values, chosen = map(np.ascontiguousarray, (rows, values, chosen))
+    return served(chosen_rows_added, table, rows, values, chosen) is not None
+
+
 def _add_in_rounds(table: Array, rows: Array, values: Array, counts: Array) -> None:
     """`add_rows` in rounds."""
     rounds = Rounds(rows, counts)

@@ -15,7 +15,7 @@ from ..elementwise.elementary import widened
 from ..native.threads import blocks, in_parts
 from ..options import rounds_steps
 from ..thresholds import BAGS_BLOCK
-from .adding_rows import add_rows
+from .adding_rows import add_chosen_rows, add_rows, chosen_rows_added
 
 SUM, MEAN, MAX = range(3)
 
@@ -29,8 +29,13 @@ def embedding_backward(g: Array, index: Array, shape: Shape, padding: int, by_co
     """Zeros of `shape`, with the rows of `g` added to the rows that `index` selects."""
     out = np.zeros(shape, g.dtype)
     add_rows(out, index.reshape(-1), g.reshape(index.size, shape[1]))
+    return _by_convention(out, index, padding, by_count)
+
+
+def _by_convention(out: Array, index: Array, padding: int, by_count: bool) -> Array:
+    """The gradient of a table, divided by how often each row was taken if `by_count`, with zeros for the padding."""
     if by_count and index.size:
-        out /= np.maximum(np.bincount(index.reshape(-1), minlength=shape[0]), 1).astype(g.real.dtype)[:, None]
+        out /= np.maximum(np.bincount(index.reshape(-1), minlength=len(out)), 1).astype(out.real.dtype)[:, None]
     if padding >= 0:
         out[padding:padding + 1] = 0
     return out
@@ -57,6 +62,13 @@ def renorm_rows(out: Array, index: Array, largest: float, p: float) -> Any:
 
 # Bags of rows
 
+def bags_backward(g: Array, index: Array, bags: Array, shape: Shape, padding: int, by_count: bool) -> Any:
+    """Zeros of `shape`, with row `bags[i]` of `g` added to row `index[i]`."""
+    out = np.zeros(shape, g.dtype)
+    add_chosen_rows(out, index, g, bags)
+    return _by_convention(out, index, padding, by_count)
+
+
 @rounds_steps
 def embedding_bag(weight: Array, scales: Array | None, index: Array, starts: Array, mode: int, padding: int,
                   by_count: bool) -> tuple[Any, Any, Any, Any]:
@@ -82,16 +94,18 @@ def embedding_bag(weight: Array, scales: Array | None, index: Array, starts: Arr
         return found
     bags = np.searchsorted(starts, np.arange(index.size), side="right") - 1
     used = index != padding
-    rows, of = weight.take(index[used], 0, mode="clip"), bags[used]
+    taken, of = index[used], bags[used]
     sizes = np.bincount(of, minlength=count)
     out = np.zeros((count, weight.shape[1]), weight.dtype)
     chosen = np.zeros(out.shape if mode == MAX else (0, 0), np.int64)
     if mode == MAX:
-        _largest(out, chosen, rows, index[used], of)
+        _largest(out, chosen, weight.take(taken, 0, mode="clip"), taken, of)
+    elif scales is None:
+        add_chosen_rows(out, of, weight, taken)
     else:
-        add_rows(out, of, rows if scales is None else rows * scales[used][:, None])
-        if mode == MEAN:
-            out /= np.maximum(sizes, 1).astype(out.dtype)[:, None]
+        add_rows(out, of, weight.take(taken, 0, mode="clip") * scales[used][:, None])
+    if mode == MEAN:
+        out /= np.maximum(sizes, 1).astype(out.dtype)[:, None]
     return out, bags, sizes, chosen
 
 
@@ -112,14 +126,16 @@ def _equal_bags(weight: Array, index: Array, starts: Array, mode: int) -> tuple[
         place = rows.argmax(1)
         chosen = np.take_along_axis(index.reshape(count, size), place, 1)
         return np.take_along_axis(rows, place[:, None], 1)[:, 0], bags, sizes, chosen
-    out = _sums_of_bags(weight, index.reshape(count, size))
+    out = _sums_of_bags(weight, index.reshape(count, size), bags)
     return out if mode == SUM else np.divide(out, out.dtype.type(size), out=out), bags, sizes, chosen
 
 
-def _sums_of_bags(weight: Array, index: Array) -> Array:
+def _sums_of_bags(weight: Array, index: Array, bags: Array) -> Array:
     """The sums of the rows that each row of `index` selects. Those of some bags at a time stay in the cache."""
     (count, size), width = index.shape, weight.shape[1]
-    out = np.empty((count, width), weight.dtype)
+    out = np.zeros((count, width), weight.dtype)
+    if chosen_rows_added(out, bags, weight, index.reshape(-1)):
+        return out
 
     def work(start: int, stop: int) -> None:
         for part in blocks(start, stop, max(1, BAGS_BLOCK // max(size * width, 1))):

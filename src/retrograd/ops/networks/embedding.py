@@ -15,7 +15,7 @@ from ...foundations.errors import noted
 from ...kernels.networks import embedding as kernels
 from ...kernels.networks.embedding import MAX, MEAN
 from ..framework import Op, linear, operator
-from ..indexing.indexing import gather_backward, index_select
+from ..indexing.indexing import gather_backward, index_select, index_select_backward
 
 if TYPE_CHECKING:
     from ..values import Value
@@ -48,17 +48,26 @@ def _to_table(g: Value, weight_shape: Shape, scales: Value | None, index: Value,
     if mode == MAX:
         full = np.reshape(sizes > 0, (-1, 1))
         return gather_backward(np.where(full, g, 0.0), chosen, weight_shape, 0)
+    if scales is None:
+        return bags_backward(_of_rows(g, sizes, mode), index, bags, weight_shape, padding, by_count)
     return embedding_backward(rows_of_bags(g, scales, bags, sizes, mode), index, weight_shape, padding, by_count)
+
+
+def _of_rows(g: Value, sizes: Any, mode: int) -> Any:
+    """The gradient that comes to each row of a bag."""
+    return g / np.reshape(np.maximum(sizes, np.ones_like(sizes)), (-1, 1)) if mode == MEAN else g
 
 
 def rows_of_bags(g: Value, scales: Value | None, bags: Any, sizes: Any, mode: int) -> Any:
     """The gradient of each row that was taken into a sum or a mean."""
-    if mode == MEAN:
-        g = g / np.reshape(np.maximum(sizes, np.ones_like(sizes)), (-1, 1))
-    rows = index_select(g, bags, 0)
+    rows = index_select(_of_rows(g, sizes, mode), bags, 0)
     return rows if scales is None else rows * np.reshape(scales, (-1, 1))
 
 
+bags_backward: Op = linear(
+    "embedding_bag_dense_backward", kernels.bags_backward, tensors=3,
+    g=lambda g, index, bags, g_shape, padding, by_count: index_select_backward(
+        embedding_rows(g, index, padding, by_count), bags, g_shape, 0))
 embedding_bag: Op = operator(
     "embedding_bag", kernels.embedding_bag, outputs="out bags sizes chosen", differentiable="out", tensors=4,
     weight=_to_table, scales=lambda g, weight, index, bags, padding: np.sum(

@@ -11,22 +11,22 @@ from hypothesis import given, settings, strategies as st
 import retrograd as torch
 from needing import needs
 from retrograd.kernels.native import threads
-from retrograd.kernels.networks.adding_rows import add_rows
+from retrograd.kernels.networks.adding_rows import add_chosen_rows, add_rows, chosen_rows_added
 
 from .served_calls import both, noted
 
 pytestmark = needs("llvmlite")
 
 
-def added(table: Any, rows: Any, values: Any) -> Any:
-    """The table after the rows were added."""
+def added(table: Any, rows: Any, values: Any, *chosen: Any) -> Any:
+    """The table after the rows were added, or the chosen ones."""
     table = table.copy()
-    add_rows(table, rows, values)
+    (add_chosen_rows if chosen else add_rows)(table, rows, values, *chosen)
     return table
 
 
-def check(table: Any, rows: Any, values: Any, served: int = 1) -> None:
-    (plain,), (found,), count = both(added, table, rows, values)
+def check(table: Any, rows: Any, values: Any, *chosen: Any, served: int = 1) -> None:
+    (plain,), (found,), count = both(added, table, rows, values, *chosen)
     assert count == served
     np.testing.assert_array_equal(plain.view(np.uint8), found.view(np.uint8))
 
@@ -40,6 +40,8 @@ def test_any_table(height: int, width: int, seed: int, dtype: str, few: bool) ->
     table, values = (random.standard_normal((n, width)).astype(dtype) for n in (height, count))
     values[random.random(values.shape) < 0.05] = 0.0
     check(table, rows, values)
+    check(table, rows, values, random.integers(0, count, count))
+    check(table, rows, values[:7], np.sort(random.integers(0, 7, count)))
 
 
 @np.errstate(all="ignore")
@@ -99,7 +101,34 @@ def test_gradients() -> None:
         plain = gradients()
     with noted() as found:
         served = gradients()
-    assert found.count(add_rows) == 4
+    assert (found.count(add_rows), found.count(chosen_rows_added)) == (3, 2)
     # The other kernels of the programs are NumPy's: sin of 64,000 numbers is not large.
     for one, other in zip(plain, served):
         np.testing.assert_allclose(one, other, rtol=2e-6, atol=2e-6)
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+@pytest.mark.parametrize("padding", [None, 3])
+@pytest.mark.parametrize("kind", ["equal", "ragged", "weighted", "empty bags", "turned"])
+def test_bags(mode: str, padding: int | None, kind: str) -> None:
+    def gradients() -> list[Any]:
+        torch.manual_seed(0)
+        table = (torch.randn(32, 90).t() if kind == "turned" else torch.randn(90, 32)).requires_grad_()
+        index, starts = torch.randint(90, (3000,)), torch.arange(0, 3000, 10)
+        if kind == "ragged":
+            starts[1:] += torch.randint(9, (299,))
+        elif kind == "empty bags":
+            starts[7:12] = starts[12].item()
+        weights = torch.randn(3000, requires_grad=True) if kind == "weighted" and mode == "sum" else None
+        out = torch.nn.functional.embedding_bag(
+            index, table, starts, mode=mode, padding_idx=padding, per_sample_weights=weights,
+            scale_grad_by_freq=kind == "ragged" and mode != "max")
+        given = [table] if weights is None else [table, weights]
+        first = torch.autograd.grad(out.square().sum(), given, create_graph=True)
+        second = torch.autograd.grad(sum([each.square().sum() for each in first]), table)
+        return [each.detach().numpy() for each in (out, *first, *second)]
+
+    plain, found, count = both(lambda: tuple(gradients()))
+    assert count >= (mode != "max")
+    for want, got in zip(plain, found, strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4 * abs(want).max())

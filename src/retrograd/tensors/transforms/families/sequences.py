@@ -15,7 +15,7 @@ from ....ops import sparse
 from ....ops.elementwise.arithmetic import add
 from ....ops.framework import Op
 from ....ops.networks import ctc, recurrent
-from ....ops.networks.embedding import embedding_bag
+from ....ops.networks.embedding import bags_backward, embedding_bag
 from ....ops.shape import permute
 from ..batched import is_batched, shown
 from ..levels import constant
@@ -99,6 +99,15 @@ def _bag(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
     return *unfolded((out,), size), of, unfolded(counts, size), chosen
 
 
+def _bags_backward(level: BatchLevel, op: Op, args: tuple[Any, ...]) -> Any:
+    g, index, bags, shape, padding, by_count = args
+    if by_count or padding >= 0:
+        return NotImplemented
+    index, bags = _numbered(first(index, level), shape[0]), _numbered(first(bags, level), g.shape[0])
+    found = op.run(folded(first(g, level)), folded(index), folded(bags), (level.size * shape[0], *shape[1:]), -1, False)
+    return unfolded(found, level.size)
+
+
 def _numbered(index: Any, step: int) -> Any:
     """Numbers, with `step` times the number of the sample added."""
     if not step:
@@ -111,5 +120,5 @@ SEQUENCES: dict[Op, Rule] = {
             recurrent.projected_lstm_layer),
     recurrent.pack_padded: _packed, recurrent.pad_packed: _padded,
     ctc.ctc_loss: _ctc, ctc.ctc_step: _ctc_step,
-    **rules(_bag, embedding_bag, sparse.embedding_bag),
+    **rules(_bag, embedding_bag, sparse.embedding_bag), bags_backward: _bags_backward,
 }
