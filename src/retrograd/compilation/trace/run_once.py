@@ -46,6 +46,7 @@ class FirstRun:
         why = refusals[0] if refusals else clock(self.call.before)
         if why is not None:
             self.reason = Reason(why, None)
+            self.call.before.let_go()
             if whole:
                 raise GivenUp(self.reason)
 
@@ -83,12 +84,12 @@ class FirstRun:
         """Run the function, and return what it returns."""
         recording, undo = self.recording, Undo()
         with undo, undo:
+            undo.note(self.call.before.let_go)
             recording.note_end(undo, self._let_go)
             recording.put()
             self._record()
         self.reason = self.tape.reason
         result, recording.result = self.call.twins.originals(recording.result), None
-        self.call.before.let_go()
         return result
 
     def _record(self) -> None:

@@ -22,6 +22,7 @@ class WalkedCall:
         self.twins = Twins(self.before, args, kwargs)
         if self.twins.tensors:
             self.args, self.kwargs = self.twins.args, self.twins.kwargs
+            self.before.let_go()
             self.before = walk(function, self.args, self.kwargs)
 
     def again(self, grown: Grown | None = None) -> State:
