@@ -106,7 +106,7 @@ class CompiledFunctionBackward(OtherNode):
         if self.frees and not walk.keep:
             self.saved, self.second = RELEASED, None
         assert self.run is not None
-        found = self.run(*arrays)
+        found = _lent(self.run(*arrays), arrays)
         gradients = [g if on & there else None for g, on in zip(found, self.depends, strict=True)]
         if len(there) < len(given) and self.partial is not None and any(map(_is_nan, gradients)):
             # Perhaps of the zeros that stand for absent cotangents, since zero times infinity is NaN.
@@ -131,6 +131,15 @@ class CompiledFunctionBackward(OtherNode):
         if self.frees and not walk.keep:
             self.saved, self.second = RELEASED, None
         return second.gradients(self, cotangents, walk)
+
+
+def _lent(found: Sequence[Array], given: Sequence[Array]) -> list[Array]:
+    """The gradients that a plan has made, without a further holder: a view is in the place of each array that the plan
+    keeps, which has its elements in other memory. So the engine finds what holds the gradients besides the plan.
+    """
+    same = {id(array) for array in given}
+    views = {id(g): g if g.base is None or id(g) in same else g[...] for g in found}
+    return [views[id(g)] for g in found]
 
 
 def _is_nan(g: Array | None) -> bool:

@@ -356,3 +356,21 @@ def test_a_result_without_a_gradient_counts_for_nothing(place: int, compiling: A
             function(u)[place].sum().backward()
             found.append(u.grad)
         np.testing.assert_array_equal(found[0], found[1])
+
+
+@pytest.mark.parametrize("size", [1, 3, 40, 4000])
+@pytest.mark.parametrize("function", [
+    lambda x, w: (x * w).sin(), lambda x, w: x + w, lambda x, w: (x + w) * 2, lambda x, w: (x * w).sum(),
+    lambda x, w: torch.cat([x, w]), lambda x, w: x * w + x, lambda x, w: x.exp() * w.detach(), lambda x, w: x.sum()])
+def test_gradients_of_large_arrays_count_as_many_writes(function: Any, size: int, compiling: Any) -> None:
+    compiled = compiling(function)
+    x, w = torch.ones(size, requires_grad=True), torch.ones(size, requires_grad=True)
+    found: list[list[Any]] = [[], []]
+    for call, versions in zip((function, compiled), found):
+        for again in (False, True, True, False, True):
+            for each in () if again else (x, w):
+                each.grad = None
+            result = call(x, w)
+            result.backward(torch.ones_like(result))
+            versions.append([None if each.grad is None else each.grad._version for each in (x, w)])
+    assert found[0] == found[1]
