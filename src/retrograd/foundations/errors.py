@@ -13,6 +13,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import CodeType, FrameType
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -94,38 +95,66 @@ class Said:
     always: ClassVar[bool] = False
 
 
+class Heard:
+    """Who hears the warnings of this package. `by` is called with a function that gives the warning again, or with None
+    if the warning was raised as an error.
+    """
+
+    by: ClassVar[Callable[[Callable[[], None] | None], None] | None] = None
+
+
 def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     """Warn the caller of this package. The warning names the caller's line, from any depth of calls.
 
     A warning with notes is given as an object, which has its category itself.
     """
-    level, frame = 2, sys._getframe(1)
+    _warn(message, category, Heard.by)
+
+
+def _warn(message: str | Warning, category: type[Warning],
+          heard: Callable[[Callable[[], None] | None], None] | None) -> None:
+    frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(OWN):
-        level, frame = level + 1, frame.f_back
-    if isinstance(message, Warning):
-        _warn_with_notes(message, level + 1)
-    else:
-        warnings.warn(message, category, stacklevel=level)
+        frame = frame.f_back
+    give = _warning(message, category, frame)
+    try:
+        give()
+    except BaseException:
+        if heard is not None:
+            heard(None)
+        raise
+    if heard is not None:
+        heard(give)
 
 
-def _warn_with_notes(message: Warning, level: int) -> None:
-    """Warn, and show the notes below the text: Python shows the notes of errors, but not those of warnings."""
+def _warning(message: str | Warning, category: type[Warning], frame: FrameType) -> Callable[[], None]:
+    """What gives a warning that names the line of a frame. Its notes are shown below the text."""
+    names = frame.f_globals
+    give = partial(warnings.warn_explicit, message, category, frame.f_code.co_filename, frame.f_lineno,
+                   names.get("__name__") or "<string>", names.setdefault("__warningregistry__", {}))
+    return partial(_with_notes, message, give) if isinstance(message, Warning) else give
+
+
+def _with_notes(message: Warning, give: Callable[[], None]) -> None:
+    """Give a warning, and show the notes below the text: Python shows the notes of errors, but not those of warnings.
+    """
     with _one_by_one:
         text = warnings.formatwarning
         notes = "".join([f"{line}\n" for line in message.__notes__])
         warnings.formatwarning = lambda *args, **options: text(*args, **options) + notes
         try:
-            warnings.warn(message, stacklevel=level)
+            give()
         finally:
             warnings.formatwarning = text
 
 
 def warn_once(message: str, name: str = "") -> None:
     """Warn, unless the same warning was given before, or another warning of this name."""
-    if Said.always or (name or message) not in Said.messages:
-        if not Said.always:
-            Said.messages.add(name or message)
+    if Said.always:
         warn(message)
+    elif (name or message) not in Said.messages:
+        Said.messages.add(name or message)
+        _warn(message, UserWarning, None)                  # a repetition does not give the warning again
 
 
 def warn_of_discarded_part(source: Any, target: Any) -> None:

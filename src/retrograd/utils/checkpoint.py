@@ -8,7 +8,6 @@ records it in a backward pass of its own.
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from ..amp.autocast_mode import autocast
 from ..autograd.backward import _is_checkpoint_valid, backward
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, no_grad
-from ..foundations.errors import noted
+from ..foundations.errors import noted, warn
 from ..foundations.modes import kept_switches, local, replaced
 from ..foundations.names import missing
 from ..nn.modules.container import Sequential
@@ -91,7 +90,7 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 def check_backward_validity(inputs: Iterable[Any]) -> None:
     """Warn if no tensor among `inputs` requires grad."""
     if not any(value.requires_grad for value in inputs if isinstance(value, Tensor)):
-        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
+        warn("None of the inputs have requires_grad=True. Gradients will be None")
 
 
 class CheckpointFunction(Function):
@@ -175,9 +174,9 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | N
     tensor([  5.4366, 218.3926])
     """
     if use_reentrant is None:
-        warnings.warn(_PASS_IT.format(
+        warn(_PASS_IT.format(
             "torch.utils.checkpoint", "Starting in PyTorch 2.9, calling checkpoint without use_reentrant will raise an "
-            "exception."), stacklevel=2)
+            "exception."))
         use_reentrant = True
     if use_reentrant:
         _refuse(kwargs)
@@ -232,9 +231,9 @@ def checkpoint_sequential(functions: Any, segments: int, input: Any, use_reentra
     tensor(inf, grad_fn=<ExpBackward0>)
     """
     if use_reentrant is None:
-        warnings.warn(_PASS_IT.format(
+        warn(_PASS_IT.format(
             "torch.utils.checkpoint.checkpoint_sequential", "In version 2.9 we will raise an exception if "
-            "use_reentrant is not passed."), stacklevel=2)
+            "use_reentrant is not passed."))
         use_reentrant = True
     _refuse(kwargs)
     functions = [*(functions.children() if isinstance(functions, Sequential) else functions)]

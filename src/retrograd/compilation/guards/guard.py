@@ -19,7 +19,7 @@ from . import patched
 from .differences import Check, said
 from .items import ItemLines
 from .lines import HEAD, TAIL, Geometry, Lines
-from .numbers import ask_more
+from .numbers import ask_for_others, ask_more
 
 _ANYTHING = Check("something that the function can reach", "same", OBJECT, None)
 
@@ -77,6 +77,8 @@ def make(state: State, replaced: Iterable[Item] = (), unused: Container[int] = (
         writer.item(item)
     _aliases(writer, state)
     _memory(writer, state, unused, () if state.identity else unread)
+    if state.identity:
+        ask_for_others(writer, state)
     inputs = [item.number for item in state.tensors() if not is_constant(item) and item.number not in unused]
     more = [] if numbers is None else ask_more(writer, state, numbers)
     return Guard(writer.lines, [*[f"v{n}" for n in inputs], *more], writer.scope, writer.checks, inputs)
@@ -110,7 +112,7 @@ def _aliases(writer: Lines, state: State) -> None:
 
 
 def _memory(writer: Lines, state: State, unused: Container[int], unread: Container[int]) -> None:
-    """Write the lines about arguments that share memory with each other or with captured tensors."""
+    """Write the lines about arguments that share memory with each other or with captured tensors, or are these."""
     given = [item for item in state.tensors() if not is_constant(item) and item.number not in unused]
     if not given:
         return
@@ -120,7 +122,11 @@ def _memory(writer: Lines, state: State, unused: Container[int], unread: Contain
     shared = overlapping([item.array for item in given], arrays)
     writer.scope.update(held=arrays, shared=shared, overlapping=overlapping, ndarray=np.ndarray, root=root_of)
     owners = [root_of(array) for array in arrays]
-    condition = f"overlapping({names}, held) != shared"
+    # Where memory is shared, or empty, one tensor may stand in the place of two, or that of a captured one.
+    tensors = ", ".join([f"id({writer.name(item)})" for item in given])
+    writer.scope.update(captured=[item.value for item in held], ids=frozenset([id(item.value) for item in held]))
+    one = f"len(i := {{{tensors}}}) != {len(given)} or not ids.isdisjoint(i)"
+    condition = f"(overlapping({names}, held) != shared or {one})"
     if not shared and all([owner is not None for owner in owners]):
         # Most tensors have owners of their own. The None of an uncertain owner counts as a captured owner.
         writer.scope["owners"] = frozenset([id(None), *map(id, owners)])

@@ -12,7 +12,7 @@ from .lines import Lines
 from .owned import is_bare
 
 _LIMIT = 2 ** (PLACE_BITS - 1)
-_MUTABLE = (list, dict, deque)
+_MUTABLE, _EQUAL = (list, dict, deque), (set, frozenset)
 
 
 class Asked(Protocol):
@@ -49,17 +49,19 @@ def ask_for_type(writer: Lines, item: Item, source: str, check: Check) -> None:
 
 def ask_more(writer: Lines, state: State, numbers: Asked) -> list[str]:
     """Write the lines about all numbers of a trace. Returns the names of the numbers that a repetition reads."""
-    if numbers.changes_others:
-        _ask_for_others(writer, state)
+    if numbers.changes_others and not state.identity:
+        ask_for_others(writer, state)
     return _ask_for_outcomes(writer, numbers)
 
 
-def _ask_for_others(writer: Lines, state: State) -> None:
+def ask_for_others(writer: Lines, state: State) -> None:
     """Write a line that asks that no two of the things that may be others in each call are the same thing.
 
-    Otherwise a change of one of them would be a change of another one, too.
+    Otherwise a change of one of them would be a change of another one, too, and code that asks which of several equal
+    things a thing is would find another one.
     """
-    found = [item for item in state.items if (item.kind in (GROWN, OBJECT) or isinstance(item.value, _MUTABLE))
+    kinds = (*_MUTABLE, *_EQUAL) if state.identity else _MUTABLE
+    found = [item for item in state.items if (item.kind in (GROWN, OBJECT) or isinstance(item.value, kinds))
              and not (is_constant(item) or is_bare(item))]
     if len(found) > 1:
         ids = ", ".join([f"id(v{item.number})" for item in found])

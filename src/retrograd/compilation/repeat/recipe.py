@@ -64,6 +64,7 @@ class Recipe:
         self.quiet = quiet()
         self.site: Any = None
         self.numbers: Any = None                           # the maker of numbers, which follow what the guard returns
+        self.warnings: list[Callable[[], None]] = []       # which each call gives
         self.way_back: Any = None                          # from a run, if the call has branches
 
     @property
@@ -77,6 +78,8 @@ class Recipe:
         The result is `DECLINED` if a branch of the call would turn out otherwise. Then nothing has changed.
         """
         if self.prepare is not None and not self.prepare(inputs):
+            return DECLINED
+        if self.warnings and not self._warned():
             return DECLINED
         if self.ready is None:
             self._begin()
@@ -110,6 +113,17 @@ class Recipe:
         for effect in self.effects:
             effect(tensors, inputs, args, kwargs)
         return result
+
+    def _warned(self) -> bool:
+        """Give the warnings of the call. The result is False if one of them is raised as an error: then the program
+        raises the error where it arises.
+        """
+        try:
+            for give in self.warnings:
+                give()
+        except Warning:
+            return False
+        return True
 
     def _run(self, inputs: list[Any], given: list[Array], written: list[Array]) -> Any:
         """The arrays of a run. The numbers that follow from them come behind `inputs`."""

@@ -128,6 +128,8 @@ def paired(calls: Sequence[TracedCall], native: bool) -> tuple[Guard, Recipe]:
         raise Refused("the traced calls have left other things behind")
     if any([call.recipe.schedules for call in calls]):
         raise Refused("the program sees what the step of a schedule does")
+    if any([call.recipe.warnings for call in calls]):
+        raise Refused("the program gives a warning, which may name sizes")
     calls, preparing = _prepared(calls)
     program = SizedProgram([call.program for call in calls], sized)
     conditions = program.conditions()

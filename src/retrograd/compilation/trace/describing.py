@@ -131,7 +131,7 @@ class Description:
             return None
         self.plans = [plan]
         recipe = Recipe([known.given[number] for number in plan.given], plan, len(made))
-        recipe.site = self.site
+        recipe.site, recipe.warnings = self.site, tape.warnings
         self.formulas = self.recording.numbers.formulas(len(outputs) + len(saved), len(self.guard.inputs))
         recipe.numbers = None if self.formulas is None else Maker(self.formulas)
         if not self._find_way_back(recipe, known):
@@ -151,6 +151,9 @@ class Description:
             recipe.way_back = way_back(self.program, self.call.before, values, known.given)
             if recipe.way_back is None:
                 tape.give_up("the program branches on a number, and writes memory whose tensor may be another one")
+                return False
+            if tape.warnings:
+                tape.give_up("the program branches on a number, and an operation gives a warning")
                 return False
         return True
 

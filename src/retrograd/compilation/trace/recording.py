@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from ...foundations.dtypes import Array
+from ...foundations.errors import Heard
 from ..numbers.math_names import MathNames
 from ..numbers.rates import Rates
 from ..numbers.schedules import Schedules
@@ -100,6 +101,7 @@ class Recording:
             stand(self.below, undo)
             if self.math is not None:
                 self.math.put(undo)
+            undo.put(Heard, "by", self.tape.hear)
             self.watching.put(undo)
             result = call.function(*call.args, **call.kwargs)
         self.numbers.end()

@@ -55,6 +55,7 @@ class Tape:
         self.rehearses = False                             # whether the compiler alone runs this part
         self.communicates = False                          # whether messages have left or come
         self.captured: set[int] = set()                    # the identities of arrays whose sizes stay the same
+        self.warnings: list[Callable[[], None]] = []       # of the package, each of which each call gives
         self.thread = get_ident()
         self.writers: set[int] = set()                     # the threads that have written during the run
         self.native = native                               # whether loops become machine code
@@ -95,6 +96,14 @@ class Tape:
                 self.check()
                 if self.rehearses:
                     raise Needless(words)
+
+    def hear(self, give: Callable[[], None] | None) -> None:
+        """Note a warning of the package, which `give` gives again. It is None if the warning was raised as an error."""
+        if self.thread == get_ident():
+            if give is None:
+                self.give_up("a warning is raised as an error")
+            else:
+                self.warnings.append(give)
 
     @property
     def stopped(self) -> bool:
