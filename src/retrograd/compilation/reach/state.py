@@ -225,6 +225,9 @@ class Walk:
         asked = _UNGUARDED & self.mentioned
         if asked:
             return REFUSED, f"a tensor, and the program names {min(asked)}, which may be another in each call"
+        resizing = _RESIZING & self.mentioned
+        if resizing:
+            return REFUSED, f"a tensor, and the program names {min(resizing)}, which gives a tensor other memory"
         array, placed = tensor._array, not _OF_PLACES.isdisjoint(self.mentioned)
         offset = offset_of(array) if placed and type(array) is np.ndarray else None
         asks = self._asks() or whose_class(type(tensor)) == USER             # whose variables attributes hide
@@ -366,6 +369,7 @@ class Walk:
 
 # What no guard compares of tensors, what depends on the place in memory, and what asks whether there is an attribute.
 _UNGUARDED = frozenset({"_version", "_base", "_is_view", "grad_fn", "next_functions", "data_ptr", "untyped_storage"})
+_RESIZING = frozenset({"resize_", "resize_as_"})
 _OF_PLACES = frozenset({"storage_offset", "as_strided", "as_strided_", "set_"})
 _OF_ATTRIBUTES = frozenset({"hasattr", "AttributeError"})
 # What a function or a class has besides its code and its dictionary.

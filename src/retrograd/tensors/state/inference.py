@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 
 from ...foundations.dtypes import Array
 from ...foundations.errors import noted
@@ -88,10 +87,10 @@ class _SavingWatch:
 
 def _kept(value: Any) -> Iterator[Any]:
     """The arrays among saved values; of operands that were brought to another dtype, the operands themselves."""
-    if isinstance(value, np.ndarray):
-        yield value
-    elif isinstance(value, Converted):
+    if isinstance(value, Converted):
         yield value.original
     elif isinstance(value, (tuple, list, Indices)):
         for inner in value.arrays if isinstance(value, Indices) else value:
             yield from _kept(inner)
+    else:
+        yield value
