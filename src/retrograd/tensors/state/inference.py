@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-
 from ...foundations.dtypes import Array
 from ...foundations.errors import noted
 from ...foundations.modes import local

@@ -41,6 +41,7 @@ def test_a_step_is_put_off_as_a_whole(counts: Counter[str]) -> None:
     assert counts["mul"] >= 4
 
 
+resize = torch.Tensor.resize_                              # the walk refuses code with the name
 LOOKS: dict[str, Callable[[Any], Any]] = {
     "item": lambda y: y[0, 0].item(), "list": lambda y: y.tolist(), "text": str, "numpy": lambda y: y.numpy().tolist(),
     "array": lambda y: np.asarray(y).tolist(), "bool": lambda y: bool(y[0, 0] > 0), "float": lambda y: float(y.sum()),
@@ -49,7 +50,7 @@ LOOKS: dict[str, Callable[[Any], Any]] = {
     "tensor": lambda y: torch.tensor(y).tolist(), "applied": lambda y: y.clone().apply_(lambda n: n + 1).tolist(),
     "moved": lambda y: y.share_memory_().tolist(), "typed": lambda y: torch.tensor([1.0]).set_(y).tolist(),
     "nonzero": lambda y: y.nonzero().tolist(), "mask": lambda y: y[y > 0],
-    "iteration": lambda y: [row.tolist() for row in y], "resize": lambda y: y.clone().resize_(2, 2).tolist(),
+    "iteration": lambda y: [row.tolist() for row in y], "resize": lambda y: resize(y.clone(), 2, 2).tolist(),
     "shared": lambda y: y.detach().T.numpy().tolist(), "numpy function": lambda y: np.sin(y).tolist(),
     "capsule": lambda y: torch.from_dlpack(y).tolist(), "capsule for NumPy": lambda y: np.from_dlpack(y).tolist()}
 
@@ -68,6 +69,7 @@ def test_who_looks_at_numbers_sees_them(counts: Counter[str], look: str) -> None
 
 
 REFUSED: dict[str, Callable[[Any], Any]] = {
+    "resize": lambda y: y.clone().resize_(2, 2).tolist(),
     "storage": lambda y: y.untyped_storage().tolist(), "saved": lambda y: torch.save(y, io.BytesIO()),
     "pointer": lambda y: y.data_ptr() != 0, "real memory": lambda y: memoryview(y.numpy()).tolist()}
 
