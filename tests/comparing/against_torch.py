@@ -164,14 +164,28 @@ def as_array(tensor: Any) -> np.ndarray[Any, Any]:
     return array
 
 
-def graph_names(tensor: Any) -> tuple[str, list[str | None]]:
-    """The name of a result's grad_fn, and those of what it leads to."""
-    node = tensor.grad_fn
-    return _name(node), [_name(f[0]) for f in node.next_functions]
+def graph_names(tensor: Any) -> list[tuple[str, list[tuple[int | None, int]]]]:
+    """Every node behind a result, in the order of a walk along the edges: its name, and where its edges lead.
+
+    An edge is the place of a node in this list (None for a constant), and the number of the node's output.
+    """
+    order: list[Any] = []
+    places: dict[Any, int] = {}
+    waiting = [tensor.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if node is not None and node not in places:
+            places[node] = len(order)
+            order.append(node)
+            waiting.extend(following for following, _ in reversed(node.next_functions))
+    return [(node.name(), [(places.get(following), number) for following, number in node.next_functions])
+            for node in order]
 
 
-def _name(node: Any) -> Any:
-    return None if node is None else node.name().rpartition("::")[2]
+def same_graph(theirs: Any, ours: Any, what: str) -> None:
+    """Raises AssertionError unless all nodes behind two results have the same names and the same edges."""
+    expected, found = graph_names(theirs), graph_names(ours)
+    assert found == expected, f"{what}: the nodes are {found}, torch has {expected}"
 
 
 def same_values(theirs: Any, ours: Any, what: str, scale: float = 1.0) -> None:
@@ -197,7 +211,7 @@ def compare(case: Case, *arrays: Any, grad: bool = True, order: int = 2, names: 
         same_values(t, o, f"result {i}")
         assert o.requires_grad == t.requires_grad, f"result {i}: requires_grad is {o.requires_grad}"
         if names and t.grad_fn is not None:
-            assert graph_names(o) == graph_names(t), f"result {i}"
+            same_graph(t, o, f"result {i}")
     if theirs.differentiable:
         expected, found = theirs.gradients(seed, order), ours.gradients(seed, order)
         if theirs.error is not None or ours.error is not None:

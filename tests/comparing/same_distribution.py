@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from comparing.against_torch import graph_names, same_error, same_values
+from comparing.against_torch import same_error, same_graph, same_values
 
 # Of the tolerance of a dtype: values agree up to the last bits, gradients up to the rounding of longer sums.
 VALUES, GRADIENTS = 0.05, 10.0
@@ -21,7 +21,7 @@ def same(theirs: Any, ours: Any, where: str) -> None:
         same_values(theirs, ours, where, VALUES)
         assert ours.requires_grad == theirs.requires_grad, where
         if theirs.grad_fn is not None:
-            assert graph_names(ours) == graph_names(theirs), where
+            same_graph(theirs, ours, where)
     elif isinstance(theirs, list) and where.startswith("gradients"):
         assert [g is None for g in ours] == [g is None for g in theirs], where
         for i, (their, our) in enumerate(zip(theirs, ours)):

@@ -100,6 +100,7 @@ class Node:
     outputs: Any = 1                       # their number; nodes of several outputs have a slot for it
     namespace: ClassVar[str] = ""          # the prefix of names that PyTorch's own engine defines
     of_view: ClassVar[bool] = False        # whether the result is a view
+    requires_grad: ClassVar[bool] = True   # a node is made only for what requires grad
 
     def apply(self, cotangents: list[Any], walk: Pass) -> Any:
         """For a node without steps: the gradients in the order of `edges`, or None, in the pass `walk`."""
@@ -162,10 +163,10 @@ class Node:
         return self.number // 2
 
     @property
-    def _input_metadata(self) -> list[InputMetadata]:
+    def _input_metadata(self) -> tuple[_InputMetadata, ...]:
         if not self.several:
-            return [InputMetadata(self.shape, self.dtype)]
-        return [InputMetadata(s, d) for s, d in zip(self.shape, self.dtype, strict=True) if s is not None]
+            return (_InputMetadata(self.shape, self.dtype),)
+        return tuple([_InputMetadata(s, d) for s, d in zip(self.shape, self.dtype, strict=True) if s is not None])
 
     def inputs_shown(self) -> tuple[int, ...] | None:
         """The places of the edges that users see, or None for all."""
@@ -229,10 +230,11 @@ def site_of(node: Node) -> Site | None:
     return None if origin is None else origin.site
 
 
-class InputMetadata:
+class _InputMetadata:
     """The shape and dtype of the gradients that a node gets for one of its outputs."""
 
     __slots__ = ("dtype", "shape")
+    __module__ = "torch._C._autograd"
     device = CPU
     is_nested_tensor = is_cpp_nested_tensor = False
 

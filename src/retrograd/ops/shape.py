@@ -53,6 +53,9 @@ unfold: Op = linear("unfold", kernels.unfold, view=True,
                     x=lambda g, x_shape, dim, size, step: unfold_backward(g, x_shape, dim, size, step))
 unfold_backward: Op = linear("unfold_backward", kernels.unfold_backward,
                              g=lambda g, dim, size, step: unfold(g, dim, size, step))
+# The frames of a signal, which PyTorch takes by strides. The derivative of any strides is slower.
+frames: Op = linear("as_strided", lambda x, width, hop: kernels.unfold(x, 1, width, hop), view=True,
+                    x=lambda g, x_shape, width, hop: unfold_backward(g, x_shape, 1, width, hop))
 
 as_strided: Op = linear("as_strided", kernels.as_strided, view=True,
                         written={"name": "as_strided_", "node": 1},

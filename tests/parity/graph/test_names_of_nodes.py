@@ -17,6 +17,9 @@ FUNCTIONS = {
     "PoissonNLLLoss": lambda t, f: t.nn.functional.poisson_nll_loss(f(3), f(3), full=True),
     "PoissonNLLLoss of rates": lambda t, f: t.nn.functional.poisson_nll_loss(f(3), f(3), log_input=False),
     "CrossEntropyLoss": lambda t, f: t.nn.functional.cross_entropy(f(3, 4), f(3, 4), f(4), label_smoothing=0.25),
+    "multi_head_attention_forward": lambda t, f: t.nn.functional.multi_head_attention_forward(
+        f(3, 2, 4), f(5, 2, 4), f(5, 2, 4), 4, 2, f(12, 4), f(12), f(1, 1, 4), f(1, 1, 4), True, 0.0, f(4, 4), f(4),
+        attn_mask=f(3, 5))[0],
     "corrcoef": lambda t, f: t.corrcoef(f(3, 4)),
     "floor_divide": lambda t, f: f(3) // 2,
     "heaviside": lambda t, f: t.heaviside(f(3), f(3)),

@@ -137,6 +137,7 @@ FORMULAS: dict[Op, Formula] = {
     ops.rsub_scaled: lambda x, y, alpha: y - _scaled(x, alpha),
     ops.rsub: _rsub,
     ops.add_number: _numbered(lambda x, number: x + number),
+    ops.sub_number: _numbered(lambda x, number: x - number),
     ops.mul_number: _numbered(lambda x, number: x * number),
     ops.div_number: _numbered(lambda x, number: x / number),
     ops.square: square,

@@ -328,6 +328,11 @@ def add_number(x: Array, number: Any) -> Any:
     return np.add(x, number, out=...)
 
 
+def sub_number(x: Array, number: Any) -> Any:
+    """x - number, in the dtype of x."""
+    return np.subtract(x, number, out=...)
+
+
 def mul_number(x: Array, number: Any) -> Any:
     """x * number, in the dtype of x."""
     return np.multiply(x, number, out=...)

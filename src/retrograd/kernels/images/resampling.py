@@ -118,9 +118,7 @@ def _taps(axis: Axis, dtype: np.dtype[Any]) -> _Taps:
     _, size, new, mode, scale, align, antialias = axis
     if mode[:4] == "near":
         return _Taps(_nearest(size, new, scale, mode)[None], None, False)
-    if mode == "window":
-        index, weight = np.arange(new) + np.arange(size - new + 1)[:, None], np.ones((size - new + 1, 1))
-    elif antialias:
+    if antialias:
         index, weight = _smoothed(size, new, mode, _step(size, new, scale, align))
     else:
         index, weight = _smooth(size, new, mode, scale, align, dtype)

@@ -36,7 +36,7 @@ __all__ = [
 
 _soft_margin, _multi_margin, _multilabel = map(
     recorded, (ops.soft_margin_loss, ops.multi_margin_loss, ops.multilabel_margin_loss))
-_add_number = recorded(arithmetic.add_number)
+_add_number, _sub_number = recorded(arithmetic.add_number), recorded(arithmetic.sub_number)
 _SMALL = 1e-12                              # keeps the length of a vector away from 0
 
 
@@ -73,7 +73,7 @@ def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin
                            f"{list(input1.shape)} and {list(input2.shape)}.")
     lengths = _add_number((input1 * input1).sum(dim), _SMALL) * _add_number((input2 * input2).sum(dim), _SMALL)
     cos = (input1 * input2).sum(dim) / lengths.sqrt()
-    alike, unlike = cos.new_ones(()) - cos, (cos - margin).clamp_min(0)
+    alike, unlike = cos.new_ones(()) - cos, _sub_number(cos, margin).clamp_min(0)
     return reduced(where(target == 1, alike, 0.0) + where(target == -1, unlike, 0.0), reduction)
 
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ...foundations.dtypes import I64, is_half, refuse
-from ...ops.images import resampling
 from ...tensors.arguments.options import check_tensor
+from ...tensors.functions.images.padding import constant_pad_nd
 from ...tensors.functions.networks import normalization
-from ...tensors.functions.shapes import joining
-from ...tensors.recording.calls import recorded
 from ...tensors.recording.public import public
 from ...tensors.tensor import Tensor
+from .pooling import avg_pool2d, avg_pool3d
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm"]
 
-_windows = recorded(resampling.windows)
 _verify_batch_size = normalization.verify_batch_size
 
 
@@ -123,15 +120,10 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
                          "dimensions)")
     if input.numel() == 0:
         return input
-    whole = input._array.dtype == I64                       # which PyTorch's means divide as integers
-    if not whole:
-        refuse(input._array.dtype, "avg_pool2d" if input.dim() == 3 else "avg_pool3d_out_frame",
-               "biuc" if input.dim() == 3 or not is_half(input._array.dtype) else "f")
-    channels = input.shape[1]
-    before, after = size // 2, (size - 1) // 2
-    squares = input * input
-    ends = [squares.new_zeros((len(input), n, *input.shape[2:])) for n in (before, after)]
-    padded = joining.cat([ends[0], squares, ends[1]], 1)
-    sums = _windows(padded, ((1, channels + before + after, channels, "window", None, False, False),))
-    means = sums.div(size, rounding_mode="trunc") if whole else sums.div(size)
+    squares, ends = input * input, (size // 2, (size - 1) // 2)
+    if input.dim() == 3:
+        means = avg_pool2d(constant_pad_nd(squares.unsqueeze(1), (0, 0, *ends)), (size, 1), 1).squeeze(1)
+    else:
+        volumes = squares.view(len(input), 1, *input.shape[1:3], -1)
+        means = avg_pool3d(constant_pad_nd(volumes, (0, 0, 0, 0, *ends)), (size, 1, 1), 1).squeeze(1).view(input.shape)
     return input / means.mul(alpha).add(k).pow(beta)

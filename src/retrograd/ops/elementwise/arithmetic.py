@@ -39,6 +39,7 @@ rsub = elementwise("rsub", kernels.rsub_number, node=1, x=lambda g, alpha: -g * 
 # With a Python number, as PyTorch's composed functions record it. Calls of users are recorded by the ops above.
 
 add_number = elementwise("add", kernels.add_number, domain="float", node=1, tensors=1, x=lambda g: g)
+sub_number = elementwise("sub", kernels.sub_number, domain="float", node=1, tensors=1, x=lambda g: g)
 mul_number = elementwise("mul", kernels.mul_number, domain="float", node=1, tensors=1, x=lambda g, number: g * number)
 div_number = elementwise("div", kernels.div_number, domain="float", node=1, tensors=1, x=lambda g, number: g / number)
 

@@ -42,7 +42,6 @@ NEAREST = {dims: _pair(NAMES["nearest"].format(dims)) for dims in (1, 2, 3)}
 NEAREST_EXACT = {dims: _pair(NAMES["nearest-exact"].format(dims)) for dims in (1, 2, 3)}
 SMOOTH = {mode: _pair(NAMES[mode].format(1 if mode == "linear" else 3 if mode == "trilinear" else 2))
           for mode in NAMES if mode[:4] != "near"}
-windows = _pair("SumOverWindows")
 
 affine_grid = linear("affine_grid", kernels.affine_grid, node="AffineGridGeneratorBackward0",
                      theta=lambda g, sizes, align: affine_grid_backward(g, sizes, align))

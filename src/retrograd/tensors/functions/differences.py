@@ -174,26 +174,36 @@ def _even_slopes(x: TensorBase, step: Any, dim: int, edge_order: int) -> Any:
 
 
 def _uneven_slopes(x: TensorBase, places: TensorBase, dim: int, edge_order: int) -> Any:
-    """The slopes of samples at the coordinates `places`, from the parabola through each sample and its neighbors."""
-    n, beside = x._array.shape[dim], (1,) * (x._array.ndim - 1 - dim)
+    """The slopes of samples at the coordinates `places`, from the parabola through each sample and its neighbors.
+
+    As in PyTorch, each use of a step has its own node.
+    """
+    n, beside = x._array.shape[dim], ((1,) * dim, (1,) * (x._array.ndim - 1 - dim))
     steps = diff(places)
     before, after = _ends(steps, 0)
-    both = add(before, after)
-    a, b, c = (view(part, (-1, *beside)) for part in (
-        div(neg(after), mul(before, both)), div(sub(after, before), mul(before, after)),
-        div(before, mul(after, both))))
+    a, b, c = (view(part, (*beside[0], -1, *beside[1])) for part in (
+        div(neg(after), mul(before, add(before, after))), div(sub(after, before), mul(before, after)),
+        div(before, mul(after, add(before, after)))))
     inner = _weighted((a, b, c), [narrow(x, dim, i, n - 2) for i in range(3)])
-    d, e = select(steps, 0, 0), select(steps, 0, -1)
+
+    def step(place: int) -> Any:
+        return select(steps, 0, place)
+
     if edge_order == 1:
-        first = div(sub(narrow(x, dim, 1, 1), narrow(x, dim, 0, 1)), d)
-        last = div(sub(narrow(x, dim, n - 1, 1), narrow(x, dim, n - 2, 1)), e)
+        first = div(sub(narrow(x, dim, 1, 1), narrow(x, dim, 0, 1)), step(0))
+        last = div(sub(narrow(x, dim, n - 1, 1), narrow(x, dim, n - 2, 1)), step(-1))
         return cat([first, inner, last], dim)
-    d2, e2 = select(steps, 0, 1), select(steps, 0, -2)
-    sum_d, sum_e = add(d, d2), add(e, e2)
-    first = _weighted((div(neg(add(_scaled(d, 2.0), d2)), mul(d, sum_d)), div(sum_d, mul(d, d2)),
-                       div(neg(d), mul(d2, sum_d))), _three_slices(x, dim, 0))
-    last = _weighted((div(e, mul(e2, sum_e)), div(neg(sum_e), mul(e, e2)),
-                      div(add(_scaled(e, 2), e2), mul(e, sum_e))), _three_slices(x, dim, n - 3))
+
+    def both(place: int, next_place: int) -> Any:
+        return add(step(place), step(next_place))
+
+    first = _weighted((div(neg(add(_scaled(step(0), 2.0), step(1))), mul(step(0), both(0, 1))),
+                       div(both(0, 1), mul(step(0), step(1))),
+                       div(neg(step(0)), mul(step(1), both(0, 1)))), _three_slices(x, dim, 0))
+    last = _weighted((div(step(-1), mul(step(-2), both(-1, -2))),
+                      div(neg(both(-1, -2)), mul(step(-1), step(-2))),
+                      div(add(_scaled(step(-1), 2), step(-2)), mul(step(-1), both(-1, -2)))),
+                     _three_slices(x, dim, n - 3))
     return cat([first, inner, last], dim)
 
 
@@ -278,6 +288,8 @@ def _sampled(name: str, y: TensorBase, x: TensorBase | None, dx: Any, dim: int) 
     if places.ndim == 1:
         if places.shape[0] != array.shape[dim]:
             raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
-        x = view(x, (-1, *(1,) * (array.ndim - 1 - dim)))
-    low, high = _ends(view(x, (1,) * (array.ndim - x._array.ndim) + x._array.shape), dim)
+        x = view(x, (*(1,) * dim, -1, *(1,) * (array.ndim - 1 - dim)))
+    elif places.ndim < array.ndim:
+        x = view(x, (1,) * (array.ndim - places.ndim) + places.shape)
+    low, high = _ends(x, dim)
     return array, dim, sub(high, low)

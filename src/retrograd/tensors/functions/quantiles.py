@@ -9,6 +9,7 @@ import numpy as np
 from ...foundations.dtypes import Array, dtype as torch_dtype, legacy, letter
 from ...foundations.errors import noted
 from ...ops.basic import check_values
+from ...ops.elementwise.arithmetic import mul_number
 from ..arguments.dims import Dims, axis_of
 from ..recording.out_rules import FREE, rule
 from ..recording.overwriting import delivered
@@ -140,8 +141,9 @@ def _ranks(ordered: TensorBase, q: TensorBase, n: int, ignore_nan: bool) -> Any:
         return masked_fill(ranks, ranks.detach() < 0, 0)
     # As in PyTorch, the ranks are broadcast to the shape of `hits`, even if no element is nan.
     hits = any_of(nans, -1, True)
-    ranks = mul(q, n - 1)
-    return masked_fill(ranks.expand(np.broadcast_shapes(ranks.shape, hits.shape)), hits, n - 1)
+    ranks = mul_number(q, n - 1)
+    shape = np.broadcast_shapes(ranks.shape, hits.shape)
+    return masked_fill(ranks if ranks.shape == shape else ranks.expand(shape), hits, n - 1)
 
 
 @public(

@@ -13,6 +13,7 @@ from ...ops.basic import check_values
 from ...tensors.state.base import TensorBase
 from ..arguments.checking import is_int
 from ..arguments.dims import array_of, as_int
+from ..recording.calls import recorded
 from ..recording.public import public
 from ..state.base import plain
 from .elementwise.elementary import view_as_complex, view_as_real
@@ -25,6 +26,8 @@ _PAIRS_ARE_DEPRECATED = (
     "stft with return_complex=False is deprecated. In a future pytorch release, stft will return complex "
     "tensors for all inputs, and return_complex=False will raise an error.\nNote: you can still call "
     "torch.view_as_real on the complex output to recover the old return format.")
+
+_frames_of = recorded(shape_ops.frames)
 
 
 def _type_name(array: Array) -> str:
@@ -120,7 +123,7 @@ def stft(input: TensorBase, n_fft: int, hop_length: int | None = None, win_lengt
     if align_to_window and not center:
         ahead = (n_fft - width) // 2
         x = constant_pad_nd(x, (ahead, n_fft - width - ahead))
-    x, weights = x.unfold(1, n_fft, hop), _padded_window(window, input, width, n_fft)
+    x, weights = _frames_of(x, n_fft, hop), _padded_window(window, input, width, n_fft)
     if weights is not None:
         x = x * weights
     out = _transformed(x, normalized, onesided).transpose_(1, 2)
@@ -191,8 +194,8 @@ def istft(input: TensorBase, n_fft: int, hop_length: int | None = None, win_leng
         window = plain(np.ones(width, torch_dtype.of[array.dtype].to_real().dtype))
     weights, count = _padded_window(window, window, width, n_fft), array.shape[-1]
     total = n_fft + hop * (count - 1)
-    y = shape_ops.unfold_backward(y * weights, (y._array.shape[0], total), 1, n_fft, hop)
-    envelope = shape_ops.unfold_backward((weights * weights).expand(1, count, n_fft), (1, total), 1, n_fft, hop)
+    y = shape_ops.unfold_backward(y * weights.view(1, 1, n_fft), (y._array.shape[0], total), 1, n_fft, hop)
+    envelope = shape_ops.unfold_backward(weights.pow(2).expand(1, count, n_fft), (1, total), 1, n_fft, hop)
     start = n_fft // 2 if center else 0
     end = start + length if length is not None else total - n_fft // 2 if center else total
     kept = min(end, total) - start

@@ -117,7 +117,8 @@ EXACT: list[tuple[Op, int, tuple[Any, ...]]] = [
     *[(op, 2, (alpha,)) for op in (arithmetic.add_scaled, arithmetic.sub_scaled, arithmetic.rsub_scaled)
       for alpha in (1, 2, 0.3)],
     (arithmetic.rsub, 1, (1, 1)), (arithmetic.rsub, 1, (0.1, 0.7)), (arithmetic.rsub, 1, (2, 3)),
-    *[(op, 1, (number,)) for op in (arithmetic.add_number, arithmetic.mul_number, arithmetic.div_number)
+    *[(op, 1, (number,)) for op in (arithmetic.add_number, arithmetic.sub_number, arithmetic.mul_number,
+                               arithmetic.div_number)
       for number in (2, 0.1, -1e-3)],
     *[(arithmetic.power, 1, (exponent,)) for exponent in (0.5, -1, 2, 1, 3, -2, -0.5)],
     *[(arithmetic.lerp_number, 2, (weight,)) for weight in (0.2, 0.5, 0.9)], (arithmetic.lerp, 3, ()),

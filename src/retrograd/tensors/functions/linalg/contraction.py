@@ -241,8 +241,8 @@ def _as_matrices(a: TensorBase, b: TensorBase, summed_a: list[int], summed_b: li
     x, y = a.permute(free_a + summed_a), b.permute(summed_b + free_b)
     rows, columns = math.prod(shape[: len(free_a)]), math.prod(shape[len(free_a):])
     if rows == columns == 1:
-        if not (in_rows(a._array) and in_rows(b._array)):
-            return (x.squeeze() * y.squeeze()).sum().view(shape)
+        if not (in_rows(x._array) and in_rows(y._array)):
+            return (x.squeeze() * y.squeeze()).sum(dtype=a.dtype).view(shape)
         return dot(*[part if part._array.ndim == 1 else part.reshape(inner) for part in (x, y)]).view(shape)
     return mm(x.reshape(rows, inner), y.reshape(inner, columns)).view(shape)
 
@@ -312,14 +312,18 @@ def in_best_order(matrices: Sequence[Any]) -> Any:
 
 
 def _best_splits(sizes: list[int]) -> dict[tuple[int, int], int]:
-    """For each run of matrices, the split that gives the fewest multiplications."""
+    """For each run of matrices, the split that gives the fewest multiplications.
+
+    Of splits with equally many, the first one counts. The last one counts if there are three matrices, as in PyTorch.
+    """
     n = len(sizes) - 1
     cost: dict[tuple[int, int], float] = {(i, i + 1): 0 for i in range(n)}
     split: dict[tuple[int, int], int] = {}
     for length in range(2, n + 1):
         for i in range(n - length + 1):
             j = i + length
-            costs = {k: cost[i, k] + cost[k, j] + sizes[i] * sizes[k] * sizes[j] for k in range(i + 1, j)}
+            splits = range(i + 1, j) if n != 3 else range(j - 1, i, -1)
+            costs = {k: cost[i, k] + cost[k, j] + sizes[i] * sizes[k] * sizes[j] for k in splits}
             split[i, j] = k = min(costs, key=costs.__getitem__)
             cost[i, j] = costs[k]
     return split

@@ -10,6 +10,7 @@ import numpy as np
 from ....foundations.dtypes import C_NAMES, Array, legacy, letter, refuse
 from ....foundations.errors import noted, warn
 from ....ops.basic import check_values
+from ....ops.elementwise.arithmetic import mul_number
 from ....ops.linalg import matrix as ops
 from ....tensors.state.base import TensorBase
 from ...arguments.dims import as_int, size_at
@@ -19,7 +20,7 @@ from ...recording.out_rules import EXACT, FREE, UNASKED, rule
 from ...recording.overwriting import copy_
 from ...recording.public import public
 from ...state.base import plain
-from ..creation.creation import complex as complex_of
+from ..creation.creation import complex as complex_of, zeros_like
 from ..elementwise.arithmetic import mul
 from ..elementwise.elementary import conj, imag, real, sqrt
 from ..shapes.joining import cat
@@ -241,14 +242,18 @@ def cov(input: TensorBase, *, correction: int = 1, fweights: TensorBase | None =
     if w is not None and not sum_._array:
         raise RuntimeError("cov(): weights sum to zero, can't be normalized")
     average = (x if w is None else x * w).sum(1) / sum_
-    freedom = sum_ - correction
+    freedom = sum_ - correction if correction else sum_
     if aweights is not None and correction:
-        freedom = sum_ - correction * (w * aweights).sum() / sum_
+        freedom = sum_ - mul_number((w * aweights).sum(), correction) / sum_
     if freedom._array <= 0:
         warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.")
         freedom = freedom * 0
     x = x - average.unsqueeze(1)
-    return (mm(x, conj((x if w is None else x * w).t())) / freedom).squeeze()
+    products = mm(x, conj((x if w is None else x * w).t()))
+    if products._array.shape == (1, 1) and products._array.dtype.kind == "c":       # a variance, which is real
+        variance = real(products)
+        products = complex_of(variance, zeros_like(variance))
+    return (products / freedom).squeeze()
 
 
 @public("corrcoef(Tensor input)", method=True)
