@@ -54,6 +54,7 @@ NOT_SAVED = {
     "AdaptiveMaxPool3DBackward0": "self",
     "AddbmmBackward0": "batch1_sym_argsize_0 batch1_sym_argsize_1 batch2_sym_argsize_2",
     "AffineGridGeneratorBackward0": "size",
+    "AsStridedBackward0": "|size storage_offset stride",
     "AvgPool2DBackward0": "self",
     "AvgPool3DBackward0": "self",
     "CholeskySolveBackward0": "self",
@@ -143,15 +144,10 @@ NOT_SAVED = {
     "UpsampleNearestExact3DBackward0": "output_size scales_d scales_h scales_w",
     "UpsampleTrilinear3DBackward0": "align_corners output_size scales_d scales_h scales_w",
 }
-# Where a function composes PyTorch's result of nodes of other kinds: PyTorch's, and ours. Numbers beside a tensor, a
-# difference taken the other way round, views in another order, and a scale taken of one operand or of both.
-OTHER_NODES = {
-    ("AddBackward1", "AddBackward0"), ("MulBackward1", "MulBackward0"), ("SubBackward0", "RsubBackward1"),
-    ("SqueezeBackward1", "DivBackward0"), ("ViewBackward0", "UnsafeViewBackward0"),
-    ("SubBackward1", "SubBackward0"), ("DiagonalBackward0", "DiagonalBackward0_copy"),
-    ("NormBackward0", "LinalgVectorNormBackward0"), ("NormBackward1", "LinalgVectorNormBackward0"),
-    ("ViewBackward0", "DivBackward0"), ("MulBackward1", "TransposeBackward0"), ("AccumulateGrad", "ViewBackward0"),
-}
+# Where a function composes PyTorch's result of nodes of other kinds: PyTorch's, and ours. The first pair is of the
+# graph of a gradient.
+OTHER_NODES = {("MulBackward1", "MulBackward0"), ("NormBackward0", "LinalgVectorNormBackward0"),
+               ("NormBackward1", "LinalgVectorNormBackward0")}
 # Options that are kept as they are computed with: dimensions counted from the front, all of them where none is named,
 # an end within the bounds, the usual correction and offset.
 RESOLVED = {"dim", "dims", "dim0", "dim1", "dim2", "dimension", "end", "correction", "storage_offset"}
@@ -160,12 +156,12 @@ RESOLVED_IN = {"MaxPool2DWithIndicesBackward0.stride", "MaxPool3DWithIndicesBack
                "AvgPool2DBackward0.stride", "AvgPool3DBackward0.stride", "ConvolutionBackward0.padding"}
 # What PyTorch saves always, and ours only for a gradient that is needed.
 UNNEEDED = {"BaddbmmBackward0.beta", "NativeBatchNormBackward0.input", "NativeBatchNormBackward0.running_mean"}
-# Made of other nodes than PyTorch's: windows over a signal are unfolded here, and there taken by strides; where PyTorch
-# writes over what a derivative needs, nothing is written here; what is joined to the ends of a dimension is sliced off
-# it in another order; eigenvectors that PyTorch's Function gives come from `eigh` here; a recurrent layer is one node
-# here; packed sequences and the cells' gates keep sizes under other names; the norms of a weight are computed again.
+# Made of other nodes than PyTorch's: where PyTorch writes over what a derivative needs, nothing is written here; what
+# is joined to the ends of a dimension is sliced off it in another order; eigenvectors that PyTorch's Function gives
+# come from `eigh` here; a recurrent layer is one node here; packed sequences and the gates of cells keep sizes under
+# other names; the norms of a weight are computed again.
 RECURRENT = ("lstm", "gru", "rnn_", "pack_padded", "pad_packed")
-OTHER_FORMS = ("stft", "vander", "cond", "pad circular", "lobpcg", "_weight_norm", *RECURRENT)
+OTHER_FORMS = ("vander", "cond", "pad circular", "lobpcg", "_weight_norm", *RECURRENT)
 
 
 def saved(node: Any) -> dict[str, Any]:
@@ -244,6 +240,7 @@ PACKED_APART = tuple(name.strip() for name in """
     cummax
     cummin
     a kept gradient
+    cov by weights
     gather
     index_add
     index_copy
