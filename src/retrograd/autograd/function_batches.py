@@ -25,8 +25,18 @@ class VmapInfo(NamedTuple):
 
 
 def forward(function: Any, args: Sequence[Any]) -> Any:
-    """The output of a Function without context for these arguments, by its `vmap` if one of them is a batch."""
-    for level in reversed(local.thread.levels):
+    """The output of a Function without context for these arguments, by its `vmap` if one of them is a batch.
+
+    Raises RuntimeError inside of `vmap` if the Function also asks for a generated rule.
+    """
+    levels = local.thread.levels
+    if function.generate_vmap_rule and any([isinstance(level, BatchLevel) for level in levels]):
+        raise noted(
+            RuntimeError(f"You tried to vmap over {function.__name__}, but it has both generate_vmap_rule=True and an "
+                         "overridden vmap staticmethod. Please set generate_vmap_rule=False or delete the overridden "
+                         "vmap staticmethod to avoid ambiguity. For more details, please see "
+                         "https://pytorch.org/docs/main/notes/extending.func.html"), "functions#two-rules-for-vmap")
+    for level in reversed(levels):
         if isinstance(level, BatchLevel) and any([_varies(arg, level) for arg in args]):
             return _batched(function, level, args)
     return function.forward(*args)

@@ -13,4 +13,8 @@ __all__ = ["GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_s
            "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks",
            "set_override_stale_capture_stream", "set_warn_on_accumulate_grad_stream_mismatch"]
 
+# Users find the classes in this module.
+for _public in (GradientEdge, Node, save_on_cpu, saved_tensors_hooks):
+    _public.__module__ = __name__
+
 hint_at_missing_names(__name__)

@@ -49,6 +49,19 @@ class Node(ABC):
         """A dictionary for the user's own notes."""
 
     @abstractmethod
+    def _sequence_nr(self) -> int:
+        """The order of the node among those of its thread."""
+
+    @property
+    @abstractmethod
+    def _input_metadata(self) -> Sequence[Any]:
+        """The shapes and dtypes of the gradients that the node gets."""
+
+    @abstractmethod
+    def _register_hook_dict(self, tensor: Any) -> None:
+        """Call the hooks of a dictionary of `tensor` before the node runs."""
+
+    @abstractmethod
     def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call `fn(grad_inputs, grad_outputs)` after the node ran."""
 
@@ -115,6 +128,8 @@ def increment_version(tensor: Any) -> None:
 
 class _MultiHandle(RemovableHandle):
     """Removes a hook on several tensors."""
+
+    __module__ = "retrograd.autograd.graph"
 
     def __init__(self, handles: tuple[RemovableHandle, ...]) -> None:
         self.handles = handles

@@ -91,6 +91,8 @@ def test_a_vmap_of_its_own_gets_the_whole_batch() -> None:
 
 def test_what_a_vmap_returns_is_checked() -> None:
     class Wrong(Cube):
+        generate_vmap_rule = False
+
         @staticmethod
         def vmap(info: Any, in_dims: Any, x: Any) -> Any:
             return Cube.forward(x)[0]
