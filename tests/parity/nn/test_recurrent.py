@@ -82,6 +82,20 @@ def test_graphs(make: Callable[[Any], Any], batched: bool) -> None:
     same(case)
 
 
+@pytest.mark.filterwarnings("ignore:LSTM with projections is not supported with oneDNN")     # of PyTorch
+@pytest.mark.parametrize(("name", "options"), [
+    ("LSTM", {}), ("LSTM", {"proj_size": 2}), ("GRU", {}), ("RNN", {}), ("RNN", {"nonlinearity": "relu"})])
+def test_results_with_the_batch_first(name: str, options: dict[str, Any]) -> None:
+    def case(t: Any) -> Any:
+        network = getattr(t.nn, name)(2, 3, num_layers=2, batch_first=True, bidirectional=True, **options)
+        results = [network(x)[0] for x in (t.ones(4, 5, 2), t.ones(5, 2))]
+        with t.no_grad():
+            results.append(network(t.ones(4, 5, 2))[0])
+        return [(type(r.grad_fn).__name__, r._is_view(), r.stride()) for r in results]
+
+    same(case)
+
+
 def hidden(t: Any, name: str, *shape: int) -> Any:
     return (t.zeros(*shape), t.zeros(*shape)) if name == "LSTM" else t.zeros(*shape)
 

@@ -206,7 +206,7 @@ def _whole(call: _Padded | _Packed, hidden: Sequence[Any], layer: Callable[..., 
     """The results of a network, with the dimensions of the outputs in the order of those of the input."""
     output, *last = _run(_network(call, hidden), layer)
     if isinstance(call, _Padded) and call.batch_first:
-        output = output.transpose(0, 1)
+        output = output.transpose(0, 1) if len(last) == 2 else output.transpose_(0, 1)      # a view only of an LSTM
     return output, *last
 
 
