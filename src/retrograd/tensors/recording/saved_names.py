@@ -14,8 +14,8 @@ from ...ops.framework import Op, Save
 _USUAL = {"x": "self", "y": "other", "out": "result", "axes": "dim", "x.shape": "self_sym_sizes"}
 
 # By the name of the node: each attribute, with the operator's name of the value if that is different. `x.shape` and
-# `x.size` are read from the edges. Of alternatives (`|`), the first that the operator has counts. A number stands for
-# itself.
+# `x.size` are read from the edges, and so is `x.shape.0`, the first size. `dim.parts` are the sizes of the results
+# along `dim`. Of alternatives (`|`), the first that the operator has counts. A number stands for itself.
 _LINES = """
 AcoshBackward1
 AdaptiveAvgPool2DBackward0
@@ -23,6 +23,8 @@ AdaptiveAvgPool3DBackward0
 AdaptiveMaxPool2DBackward0 result1=indices
 AdaptiveMaxPool3DBackward0 result1=indices
 AddBackward0 alpha=alpha|1
+AddbmmBackward0 alpha batch1 batch1_sym_argsize_0=batch1.shape.0 batch1_sym_argsize_1=batch1.shape.1 batch2 \
+    batch2_sym_argsize_2=batch2.shape.2 beta
 AddcdivBackward0 tensor1=y tensor2=z value
 AddcmulBackward0 tensor1=y tensor2=z value
 AddmmBackward0 alpha beta mat1 mat1_sym_sizes=mat1.shape mat1_sym_strides=mat1.strides mat2 \
@@ -53,7 +55,7 @@ CholeskySolveBackward0 input2=factor result=out upper
 ClampMaxBackward0 max self=x
 ClampMinBackward0 min self=x
 Col2ImBackward0 dilation kernel_size=kernel padding stride
-ConstantPadNdBackward0
+ConstantPadNdBackward0 pad
 ConvTbcBackward0 pad self=x weight
 ConvolutionBackward0 dilation groups input=x padding stride transposed weight
 CtcLossBackward0 log_probs zero_infinity
@@ -66,7 +68,7 @@ DiagonalScatterBackward0 dim1=dim0 dim2=dim1 offset
 DivBackward1 other=number
 DivBackward2 other=y rounding_mode self=x
 DotBackward0 self=x tensor=y
-EmbeddingBackward0 indices=index padding_idx=padding scale_grad_by_freq=by_count
+EmbeddingBackward0 indices=index padding_idx=padding scale_grad_by_freq=by_count weight_sym_argsize_0=weight.shape.0
 EmbeddingBagBackward0 indices=index mode padding_idx=padding per_sample_weights=scales weight
 ErfinvBackward0
 EuclideanDistBackward0 result=out x1=x x2=y
@@ -83,7 +85,8 @@ GeqrfBackward0
 GridSampler2DBackward0 align_corners=align grid input=x interpolation_mode=mode padding_mode=padding
 GridSampler3DBackward0 align_corners=align grid input=x interpolation_mode=mode padding_mode=padding
 HuberLossBackward0 delta reduction self=x target=y
-Im2ColBackward0 dilation kernel_size=kernel padding stride
+Im2ColBackward0 dilation kernel_size=kernel padding self_sym_argsize_minus_1=x.shape.-1 \
+    self_sym_argsize_minus_2=x.shape.-2 stride
 IndexAddBackward0 alpha dim index
 IndexCopyBackward0 dim index
 IndexReduceBackward0 dim include_self reduce result=out self=x source=src
@@ -107,7 +110,7 @@ LinalgSolveExBackward0 A=a left result=x
 LinalgSolveTriangularBackward0 left result=out self=a unitriangular upper
 LinalgSvdBackward0 S=s U=u Vh=vh
 LinalgVectorNormBackward0 dim=axes keepdim ord=p self=x result=out
-LuUnpackBackward0
+LuUnpackBackward0 LU_data_sym_argsize_minus_1=x.shape.-1 LU_data_sym_argsize_minus_2=x.shape.-2
 MaskedScatterBackward0 mask source_sym_sizes=source.shape
 MaskedSelectBackward0 mask
 MaxPool2DWithIndicesBackward0 dilation kernel_size=kernel result1=indices stride
@@ -124,7 +127,7 @@ MultilabelMarginLossBackward0 reduction self=x
 MvBackward0 self=x vec=y
 NativeBatchNormBackward0 eps input=x result1=mean result2=rstd running_mean running_var weight
 NativeDropoutBackward0 result1=mask
-NativeGroupNormBackward0 eps group=groups input=x weight
+NativeGroupNormBackward0 C=x.shape.1 N=x.shape.0 eps group=groups input=x weight
 NativeLayerNormBackward0 input=x result1=mean result2=rstd weight
 NllLoss2DBackward0 ignore_index reduction target weight
 NllLossBackward0 ignore_index reduction target weight
@@ -161,10 +164,10 @@ SliceBackward0_copy dim end=stop self_sym_sizes=x.shape start step
 SliceScatterBackward0 dim end=stop start step
 SmoothL1LossBackward0 beta reduction self=x target=y
 SoftMarginLossBackward0 reduction self=x target=y
-SplitBackward0 dim self_sym_sizes=x.shape
-SplitBackward0_copy dim self_sym_sizes=x.shape
-SplitWithSizesBackward0 dim self_sym_sizes=x.shape
-SplitWithSizesBackward0_copy dim self_sym_sizes=x.shape
+SplitBackward0 dim self_sym_sizes=x.shape split_size=dim.parts.0
+SplitBackward0_copy dim self_sym_sizes=x.shape split_size=dim.parts.0
+SplitWithSizesBackward0 dim self_sym_sizes=x.shape split_sizes=dim.parts
+SplitWithSizesBackward0_copy dim self_sym_sizes=x.shape split_sizes=dim.parts
 StdMeanBackward0 correction dim=axes keepdim self=x result0=std
 SubBackward0 alpha=alpha|1
 TakeBackward0 index
@@ -172,8 +175,8 @@ TriangularSolveBackward0 A=a solution transpose unitriangular upper
 TrilinearBackward0 i1=x i2=weight i3=y
 UnfoldBackward0 dimension=dim self_sym_sizes=x.shape size step
 UnfoldBackward0_copy dimension=dim self_sym_sizes=x.shape size step
-UnsafeSplitBackward0 dim self_sym_sizes=x.shape
-UnsafeSplitWithSizesBackward0 dim self_sym_sizes=x.shape
+UnsafeSplitBackward0 dim self_sym_sizes=x.shape split_size=dim.parts.0
+UnsafeSplitWithSizesBackward0 dim self_sym_sizes=x.shape split_sizes=dim.parts
 UpsampleBicubic2DAaBackward0 self_sym_sizes=x.shape
 UpsampleBicubic2DBackward0 self_sym_sizes=x.shape
 UpsampleBilinear2DAaBackward0 self_sym_sizes=x.shape
@@ -200,11 +203,13 @@ class Attribute(NamedTuple):
     """Where a node keeps the value of an attribute.
 
     For the kinds 'saved' and 'strides', `place` is the index in `node.saved`. For 'shape' and 'size', `place` is the
-    index of the edge. For 'constant', `place` is the value.
+    index of the edge. For 'parts', `place` is the index of the dim in `node.saved`. For 'constant', `place` is the
+    value. `axis` chooses one of several sizes.
     """
 
     kind: str
     place: int
+    axis: int | None = None
 
 
 @cache
@@ -241,18 +246,26 @@ def _attribute(op: Op, source: str) -> Attribute | None:
     if source.isdigit() or source == "False":
         return Attribute("constant", int(source) if source.isdigit() else False)
     name, _, property = source.partition(".")
-    if property == "strides":
-        return Attribute(property, op.saves.index(Save(property, op.arguments.index(name))))
     if property:
-        return Attribute(property, op.arguments.index(name))
+        return _size_attribute(op, name, *property.split("."))
     for place in _used(op):
         if _source(op, op.saves[place]) == source:
             return Attribute("saved", place)
     return None
 
 
+def _size_attribute(op: Op, name: str, kind: str, axis: str | None = None) -> Attribute | None:
+    """Where a node keeps sizes: those of the argument `name`, or those of the results along the dim of this name."""
+    if name not in op.arguments:
+        return None
+    place = op.arguments.index(name)
+    if kind in ("strides", "parts"):
+        place = op.saves.index(Save(kind if kind == "strides" else "static", place))
+    return Attribute(kind, place, None if axis is None else int(axis))
+
+
 @cache
 def packing_order(op: Op) -> tuple[int, ...]:
     """The indices of the saved values of a node of this op, in the order in which PyTorch packs and unpacks them."""
-    named = [place for kind, place in attributes_of(op).values() if kind == "saved"]
+    named = [place for kind, place, _ in attributes_of(op).values() if kind == "saved"]
     return (*named, *[place for place in range(len(op.saves)) if place not in named])

@@ -41,9 +41,7 @@ def attribute(node: OpNode, name: str) -> Any:
     if found.kind == "strides":
         return _strides(node, found.place)
     if found.kind != "saved":
-        shape = _shape(node, found.place)
-        size: int = math.prod(shape)
-        return shape if found.kind == "shape" else size
+        return _sizes(node, found)
     if node.saves[found.place].kind != "static":
         return saved_tensor(node, found.place) if raw else _tensor(node, found.place, _saved(node)[found.place])
     value = _saved(node)[found.place]
@@ -72,6 +70,18 @@ def _saved(node: Node) -> tuple[Any, ...]:
         raise faults.second_pass(node)
     saved: tuple[Any, ...] = (None,) * len(node.saves) if node.saved is None else node.saved
     return saved
+
+
+def _sizes(node: OpNode, found: Attribute) -> Any:
+    """The sizes of an input, or of the results along a dim; or their product, or one of them."""
+    if found.kind == "parts":
+        dim = _saved(node)[found.place]
+        sizes = tuple([shape[dim] for shape in node.shape])
+    else:
+        sizes = _shape(node, found.place)
+    if found.kind == "size":
+        return math.prod(sizes)
+    return sizes if found.axis is None else sizes[found.axis]
 
 
 def _shape(node: OpNode, place: int) -> tuple[int, ...]:
