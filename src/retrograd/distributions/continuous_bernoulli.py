@@ -120,9 +120,8 @@ class ContinuousBernoulli(_Chances, ExponentialFamily):
 
     def icdf(self, value: Tensor) -> Tensor:
         cut = self._cut_probs()
-        log_rest = torch.log1p(-cut)
-        exact = (torch.log1p(-cut + value * (2.0 * cut - 1.0)) - log_rest) / (torch.log(cut) - log_rest)
-        return self._where_stable(exact, value)
+        above = torch.log1p(-cut + value * (2.0 * cut - 1.0)) - torch.log1p(-cut)
+        return self._where_stable(above / (torch.log(cut) - torch.log1p(-cut)), value)
 
     def entropy(self) -> Tensor:
         log_rest, log_probs = torch.log1p(-self.probs), torch.log(self.probs)

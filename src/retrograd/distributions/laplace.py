@@ -42,8 +42,7 @@ class Laplace(_LocationScale):
     def cdf(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
-        distance = value - self.loc
-        return 0.5 - 0.5 * distance.sign() * torch.expm1(-distance.abs() / self.scale)
+        return 0.5 - 0.5 * (value - self.loc).sign() * torch.expm1(-(value - self.loc).abs() / self.scale)
 
     def icdf(self, value: Tensor) -> Tensor:
         centered = value - 0.5

@@ -79,16 +79,21 @@ class MixtureSameFamily(Distribution):
 
     @property
     def mean(self) -> Tensor:
-        return self._mixed(self._component_distribution.mean)
+        return self._mixed(self._weights, self._component_distribution.mean)
 
     @property
     def variance(self) -> Tensor:
+        probs = self._weights
         spread = (self._component_distribution.mean - self._pad(self.mean)).pow(2.0)
-        return self._mixed(self._component_distribution.variance) + self._mixed(spread)
+        return self._mixed(probs, self._component_distribution.variance) + self._mixed(probs, spread)
 
-    def _mixed(self, values: Tensor) -> Tensor:
+    @property
+    def _weights(self) -> Tensor:
+        """The probabilities of the components, with the dimensions of a value of each component."""
+        return self._pad_mixture_dimensions(self._mixture_distribution.probs)
+
+    def _mixed(self, probs: Tensor, values: Tensor) -> Tensor:
         """The mean over the components of a value of each component."""
-        probs = self._pad_mixture_dimensions(self._mixture_distribution.probs)
         return torch.sum(probs * values, dim=-1 - self._event_ndims)
 
     def cdf(self, x: Tensor) -> Tensor:

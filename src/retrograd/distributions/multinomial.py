@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -79,5 +78,6 @@ class Multinomial(_OfCategorical, Distribution):
     def entropy(self) -> Tensor:
         counts = self._binomial.enumerate_support(expand=False)[1:]
         weighted = torch.exp(self._binomial.log_prob(counts)) * torch.lgamma(counts + 1)
-        return (self.total_count * self._categorical.entropy() - math.lgamma(self.total_count + 1)
-                + weighted.sum([0, -1]))
+        entropy = self._categorical.entropy()
+        n = entropy.new_tensor(self.total_count)
+        return n * entropy - torch.lgamma(n + 1) + weighted.sum([0, -1])

@@ -25,14 +25,20 @@ def _batch_mv(matrices: Tensor, vectors: Tensor) -> Tensor:
 def _batch_mahalanobis(factor: Tensor, vectors: Tensor) -> Tensor:
     """The squares of the Mahalanobis distances: x M^-1 x, where M is `factor` times its transpose.
 
-    `factor` has the shape (*batch, n, n) and `vectors` the shape (*samples, *batch, n). The vectors of all samples are
-    the columns of one right side.
+    `factor` has the shape (*batch, n, n) and `vectors` the shape (*samples, *sizes, n), where each size is a multiple
+    of the size of the batch. The vectors of one factor are the columns of one right side.
     """
-    many = max(vectors.dim() + 1 - factor.dim(), 0)
-    samples, batch = vectors.shape[:many], vectors.shape[many:]
-    columns = vectors.reshape((samples.numel(), *batch)).movedim(0, -1)
-    squares = torch.linalg.solve_triangular(factor, columns, upper=False).pow(2).sum(-2)
-    return squares.movedim(-1, 0).reshape((*samples, *squares.shape[:-1]))
+    *sizes, n = vectors.shape
+    many = factor.dim() - 2
+    first = len(sizes) - many
+    split = [part for size, count in zip(sizes[first:], factor.shape) for part in (size // count, count)]
+    axes = range(first, first + 2 * many)
+    x = vectors.reshape((*sizes[:first], *split, n)).permute((*range(first), *axes[::2], *axes[1::2], first + 2 * many))
+    factors = factor.reshape(-1, n, n)
+    columns = x.reshape(-1, len(factors), n).permute(1, 2, 0)
+    squares = torch.linalg.solve_triangular(factors, columns, upper=False).pow(2).sum(-2).t()
+    back = [axis for i in range(first, first + many) for axis in (i, i + many)]
+    return squares.reshape(x.shape[:-1]).permute((*range(first), *back)).reshape(sizes)
 
 
 def _precision_to_scale_tril(precision: Tensor) -> Tensor:

@@ -70,7 +70,7 @@ class StudentT(Distribution):
         return -0.5 * (self.df + 1.0) * torch.log1p(y**2.0 / self.df) - normalizer
 
     def entropy(self) -> Tensor:
-        half, next_half = 0.5 * self.df, 0.5 * (self.df + 1)
-        log_beta = torch.lgamma(half) + math.lgamma(0.5) - torch.lgamma(next_half)
-        return (self.scale.log() + next_half * (torch.digamma(next_half) - torch.digamma(half))
-                + 0.5 * self.df.log() + log_beta)
+        df = self.df
+        log_beta = torch.lgamma(0.5 * df) + math.lgamma(0.5) - torch.lgamma(0.5 * (df + 1))
+        slope = torch.digamma(0.5 * (df + 1)) - torch.digamma(0.5 * df)
+        return self.scale.log() + 0.5 * (df + 1) * slope + 0.5 * df.log() + log_beta

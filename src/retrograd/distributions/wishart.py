@@ -98,19 +98,20 @@ class Wishart(_Factored, ExponentialFamily):
     @property
     def mode(self) -> Tensor:
         factor = self.df - self.covariance_matrix.shape[-1] - 1
-        factor = torch.where(factor > 0, factor, math.nan)
+        factor[factor <= 0] = math.nan
         return factor.view((*self._batch_shape, 1, 1)) * self.covariance_matrix
 
     @property
     def variance(self) -> Tensor:
         diagonal = self.covariance_matrix.diagonal(dim1=-2, dim2=-1)
-        outer = diagonal.unsqueeze(-1) * diagonal.unsqueeze(-2)
+        outer = torch.einsum("...i,...j->...ij", diagonal, diagonal)
         return self._df_of_matrices() * (self.covariance_matrix.pow(2) + outer)
 
     def _bartlett_sampling(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         """Samples from a factor with normal numbers below a diagonal of roots of chi-squared numbers."""
         p = self._event_shape[-1]
-        noise = self._dist_chi2.rsample(sample_shape).sqrt().diag_embed(dim1=-2, dim2=-1)
+        roots = self._dist_chi2.rsample(sample_shape).sqrt()
+        noise = roots.clamp(min=torch.finfo(roots.dtype).eps).diag_embed(dim1=-2, dim2=-1)
         rows, columns = torch.tril_indices(p, p, offset=-1)
         noise[..., rows, columns] = torch.randn((*sample_shape, *self._batch_shape, p * (p - 1) // 2),
                                                 dtype=noise.dtype)
