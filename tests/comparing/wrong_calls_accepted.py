@@ -78,7 +78,7 @@ VARYING = {
 
 ACCEPTED: dict[str, tuple[int, Callable[[Ends], bool]]] = {
     "What is Python in PyTorch, or here alone, has Python's words for arguments that do not bind": (
-        481, lambda e: e.types == ("TypeError", "TypeError") and e.name not in _TABLED),
+        478, lambda e: e.types == ("TypeError", "TypeError") and e.name not in _TABLED),
     "How many arguments there are to be, Python says of overloads": (
         6, lambda e: e.types == ("TypeError", "TypeError") and (
             "positional argument" in e.theirs + e.ours or "unrecognized keyword" in e.theirs
@@ -90,7 +90,7 @@ ACCEPTED: dict[str, tuple[int, Callable[[Ends], bool]]] = {
     "Kernels look for several faults of one call in another order, and name themselves": (
         215, lambda e: e.refused and e.types[0] == e.types[1] != "TypeError"),
     "PyTorch's Python functions hand wrong arguments to a function of C++, which names their types": (
-        117, lambda e: e.refused and e.types[0] == "TypeError" and e.name not in _TABLED),
+        115, lambda e: e.refused and e.types[0] == "TypeError" and e.name not in _TABLED),
     "An int given as `out` counts as an out of that dtype in some of PyTorch's functions": (
         17, lambda e: e.call.endswith("out=1)") and (e.refused or e.theirs.startswith("ok torch.int64 of"))),
     "Python refuses to compare complex numbers; here a complex option beside real tensors is sometimes cut": (

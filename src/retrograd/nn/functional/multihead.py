@@ -9,7 +9,7 @@ from ...foundations.dtypes import bool_, dtype as torch_dtype
 from ...foundations.errors import warn
 from ...tensors.arguments.options import check_tensor
 from ...tensors.functions.creation import creation
-from ...tensors.functions.images.padding import constant_pad_nd
+from ...tensors.functions.images.padding import pad
 from ...tensors.functions.linalg import accumulating, matrix
 from ...tensors.functions.shapes import joining
 from ...tensors.recording.public import public
@@ -30,7 +30,7 @@ class _Masks(NamedTuple):
 
     def longer(self) -> _Masks:
         """The masks for one more key, which is visible."""
-        return _Masks(*[mask if mask is None else constant_pad_nd(mask, (0, 1)) for mask in self])
+        return _Masks(*[mask if mask is None else pad(mask, (0, 1)) for mask in self])
 
 
 def _mha_shape_check(query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ...tensors.arguments.options import check_tensor
-from ...tensors.functions.images.padding import constant_pad_nd
+from ...tensors.functions.images.padding import pad
 from ...tensors.functions.networks import normalization
 from ...tensors.recording.public import public
 from ...tensors.tensor import Tensor
@@ -122,8 +122,8 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
         return input
     squares, ends = input * input, (size // 2, (size - 1) // 2)
     if input.dim() == 3:
-        means = avg_pool2d(constant_pad_nd(squares.unsqueeze(1), (0, 0, *ends)), (size, 1), 1).squeeze(1)
+        means = avg_pool2d(pad(squares.unsqueeze(1), (0, 0, *ends)), (size, 1), 1).squeeze(1)
     else:
         volumes = squares.view(len(input), 1, *input.shape[1:3], -1)
-        means = avg_pool3d(constant_pad_nd(volumes, (0, 0, 0, 0, *ends)), (size, 1, 1), 1).squeeze(1).view(input.shape)
+        means = avg_pool3d(pad(volumes, (0, 0, 0, 0, *ends)), (size, 1, 1), 1).squeeze(1).view(input.shape)
     return input / means.mul(alpha).add(k).pow(beta)
