@@ -53,6 +53,7 @@ class Left:
         self.made: list[Any] = []
         self.views: list[Any] = []
         self.places: dict[int, int] = {}
+        self._count = [0]                                  # how many are `made`, for those who must not hold them
         # Arrays of NumPy that the call leaves, by identity, each with a tensor that has its memory.
         self.handed: dict[int, tuple[Expression, Any]] = {}
 
@@ -82,6 +83,7 @@ class Left:
                 self.add(meta.grad)
         self.places[id(tensor)] = len(self.made)
         self.made.append(tensor)
+        self._count[0] += 1
 
     def every(self) -> list[Any]:
         """All new tensors: the tensors that the plan makes, then the views."""
@@ -107,9 +109,9 @@ class Left:
         if id(tensor) in self.bases:
             find = self.finder(self.bases[id(tensor)].value)
             return lambda tensors, inputs, args, kwargs: find(tensors, inputs, args, kwargs)._grad_meta.base
-        place = self.places[id(tensor)]
-        if place < 0:
-            place = len(self.made) - 1 - place
+        place, count = self.places[id(tensor)], self._count
+        if place < 0:                                      # more tensors may still come before the views
+            return lambda tensors, inputs, args, kwargs: tensors[count[0] - 1 - place]
         return lambda tensors, inputs, args, kwargs: tensors[place]
 
     def _array(self, expression: Expression) -> Make:

@@ -164,3 +164,29 @@ def test_writes_are_counted_as_the_program_counts_them(name: str, size: int, bac
         return found
 
     assert outcomes(torch.compile(function, backend=backend)) == outcomes(function)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("size", [3, SIZE])
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("views", [1, 2])
+def test_arrays_of_numpy_beside_views(views: int, count: int, size: int, backend: str) -> None:
+    def run(compiling: Callable[[Any], Any]) -> list[Any]:
+        torch.manual_seed(0)
+        layer, log, found = torch.nn.Linear(1, 1), list[Any](), list[Any]()
+
+        def step(x: torch.Tensor) -> Any:
+            for i in range(count):
+                log.append((x * (i + 2)).detach().numpy())
+            return [layer((x + i).view(-1, 1)).view(-1) for i in range(views)]
+
+        called = compiling(step)
+        for call in range(4):
+            results = called(torch.arange(float(size)) + call)
+            found += [(each.tolist(), each.requires_grad, each._is_view()) for each in results]
+        return [*found, [each.tolist() for each in log]]
+
+    right, found = run(lambda function: function), run(lambda function: torch.compile(function, backend=backend))
+    assert all(
+        np.allclose(one[0], other[0], atol=1e-6) and one[1:] == other[1:] for one, other in zip(found[:-1], right[:-1]))
+    assert found[-1] == right[-1]
