@@ -6,7 +6,6 @@ Sizes and dims have been checked: they are not negative and are in range, except
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -314,63 +313,6 @@ def rot90(x: Array, k: int, dims: tuple[int, int]) -> Any:
     """`x` rotated by k right angles in the plane of two axes."""
     flipped = flip(x, ((), dims[1:], dims, dims[:1])[k % 4]) if k % 4 else np.copy(x, order="C")
     return flipped.swapaxes(*dims) if k % 2 else flipped
-
-
-def repeat(x: Array, repeats: Shape) -> Any:
-    """Copies of `x` side by side, `repeats` along each axis. Leading axes are added."""
-    copies = np.tile(x, repeats)
-    return copies.copy() if owner_of(copies) is owner_of(x) else copies       # np.tile returns `x` itself for one copy
-
-
-def sum_of_parts(g: Array, shape: Shape, repeats: Shape) -> Any:
-    """The sum of the copies that `repeat` made of an array of `shape`."""
-    lead = (1,) * (len(repeats) - len(shape)) + shape
-    if 0 in repeats:
-        return np.zeros(shape, g.dtype)
-    split = [size for pair in zip(repeats, lead) for size in pair]
-    copies = widened(g).reshape(split)
-    sums = copies.sum(axis=tuple(range(0, len(split), 2)), dtype=copies.dtype)
-    return sums.astype(g.dtype, copy=False).reshape(shape)
-
-
-def concatenate(xs: Sequence[Any], dim: int) -> Any:
-    """Arrays one after another along `dim`. One-dimensional empty arrays are skipped."""
-    try:
-        return np.concatenate(xs, dim)
-    except ValueError:
-        full = [x for x in xs if x.shape != (0,)]
-        if not full or len(full) == len(xs):
-            raise _unequal(xs, dim) from None
-    return concatenate(full, dim)
-
-
-def _unequal(xs: Sequence[Any], dim: int) -> Exception:
-    """The error that says why arrays cannot be joined along `dim`."""
-    first = xs[0].shape
-    for i, x in enumerate(xs):
-        if not x.ndim:
-            return RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
-        if x.ndim != len(first):
-            return RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {x.ndim}")
-        for d, (have, want) in enumerate(zip(x.shape, first)):
-            if d != dim and have != want:
-                return noted(RuntimeError(
-                    f"Sizes of tensors must match except in dimension {dim}. Expected size {want} but got size {have} "
-                    f"for tensor number {i} in the list."), "shapes#cat", given=f"{[*x.shape]}, the first {[*first]}")
-    return RuntimeError("torch.cat(): expected a non-empty list of Tensors")
-
-
-def stack(xs: Sequence[Any], dim: int) -> Any:
-    """Arrays of one shape, stacked along a new axis at `dim`."""
-    first = xs[0].shape
-    for i, x in enumerate(xs):
-        if x.shape != first:
-            raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
-                               f"{list(x.shape)} at entry {i}")
-    if not dim and first:                                    # joined along the first axis, which takes half the time
-        return np.concatenate(xs).reshape(len(xs), *first)
-    key = (*(slice(None),) * dim, None, ...)
-    return np.concatenate([x[key] for x in xs], dim)
 
 
 def unbind(x: Array, dim: int) -> list[Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..foundations.dtypes import Shape
-from ..kernels import shape as kernels
+from ..kernels import joining, shape as kernels
 from ..kernels.linalg.matrix import block_diag as _block_diag, blocks
 from .framework import Op, linear
 from .indexing.indexing import slice_
@@ -29,15 +29,16 @@ def _parts(g: Value, xs_shape: Sequence[Shape], dim: int) -> list[Any]:
     return [np.reshape(part, (0,)) if shape == (0,) else part for part, shape in zip(parts, xs_shape)]
 
 
-cat: Op = linear("cat", kernels.concatenate, variadic=True, domain="promote", xs=_parts)
-stack: Op = linear("stack", kernels.stack, variadic=True, domain="promote", xs=lambda g, dim: unbind(g, dim))
+cat: Op = linear("cat", joining.concatenate, variadic=True, domain="promote", layout="kept", xs=_parts)
+stack: Op = linear("stack", joining.stack, variadic=True, domain="promote", layout="kept",
+                   xs=lambda g, dim: unbind(g, dim))
 
 unbind: Op = linear("unbind", kernels.unbind, view=True, outputs="*", x=lambda g, dim: stack(g, dim))
 split: Op = linear("split", kernels.split, view=True, outputs="*", x=lambda g, dim: cat(g, dim))
 split_with_sizes: Op = linear("split_with_sizes", kernels.split, view=True, outputs="*", x=lambda g, dim: cat(g, dim))
 
-repeat: Op = linear("repeat", kernels.repeat, x=lambda g, x_shape, repeats: sum_of_parts(g, x_shape, repeats))
-sum_of_parts: Op = linear("sum_of_parts", kernels.sum_of_parts, g=lambda g, repeats: repeat(g, repeats))
+repeat: Op = linear("repeat", joining.repeat, x=lambda g, x_shape, repeats: sum_of_parts(g, x_shape, repeats))
+sum_of_parts: Op = linear("sum_of_parts", joining.sum_of_parts, g=lambda g, repeats: repeat(g, repeats))
 
 flip: Op = linear("flip", kernels.flip, layout="kept", x=lambda g, dims: flip(g, dims))
 roll: Op = linear("roll", kernels.roll, x=lambda g, shifts, dims: roll(g, tuple([-n for n in shifts]), dims))

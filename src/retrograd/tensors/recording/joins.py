@@ -13,7 +13,7 @@ import numpy as np
 from ...foundations.dtypes import F32, F64
 from ...foundations.modes import local
 from ...ops.framework import Op
-from ..state.base import edge_of, mark_inference
+from ..state.base import edge_of, mark_inference, note_layout
 from ..state.dispatch import DISPATCH
 from .nodes import making
 from .operands import again
@@ -27,7 +27,7 @@ def joins(op: Op) -> bool:
 
 def joining(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
     """The call of an op that `joins`."""
-    kernel, node_of, saves = op.kernel, making(op), op.saves
+    kernel, node_of, saves, row_major = op.kernel, making(op), op.saves, op.layout == "rows"
 
     def call(operands: Sequence[Any], *options: Any) -> Any:
         thread = local.thread
@@ -45,8 +45,12 @@ def joining(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
         except (TypeError, ValueError, RuntimeError) as error:
             return again(call, (operands, *options), op, operands, error)
         result = object.__new__(DISPATCH.tensor)
-        result._array = out if out.flags.c_contiguous else np.asarray(out, order="C")
+        result._array = out
         result._edge = result._grad_meta = None
+        if not out.flags.c_contiguous:
+            if row_major:
+                result._array = out = np.asarray(out, order="C")
+            note_layout(result)
         if any(edges):
             saved = tuple([options[place - 1] if kind == "static" else [a.shape for a in arrays]
                            for kind, place in saves])

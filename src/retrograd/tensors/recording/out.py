@@ -202,7 +202,7 @@ def _check_memory(facts: Rule, operands: list[Any], result: Array, target: Array
 def _deliver(result: Array, target: TensorBase, facts: Rule) -> None:
     """Resize a tensor to the shape of a result, write the result to its memory, and count the write."""
     if not (facts.any_shape and result.size == target._array.size):
-        _fit(target, result, facts.notice)
+        _fit(target, result, facts)
     writing(target._array)
     copy.write(_overwrite, target._array, result, facts)
     written(target._array, user_site(3))
@@ -219,15 +219,15 @@ def _overwrite(array: Array, result: Array, facts: Rule) -> None:
     np.copyto(array, result, casting="unsafe")
 
 
-def _fit(target: TensorBase, result: Array, notice: str) -> None:
-    """Resize `out` to the shape and the order of axes of the result. Warn with `notice` unless `out` was empty."""
-    had, shape = target._array.shape, result.shape
+def _fit(target: TensorBase, result: Array, facts: Rule) -> None:
+    """Resize `out` to the shape and the order of axes of the result. Warn unless `out` was empty."""
+    had, shape, notice = target._array.shape, result.shape, facts.notice
     if had == shape:
         return
     if notice and math.prod(had):
         warn(notice.format(had=[*had], shape=[*shape], had_count=math.prod(had), count=result.size),
                       UserWarning)
-    if result.flags.c_contiguous or only_in_rows(target._array):
+    if facts.in_rows or result.flags.c_contiguous or only_in_rows(target._array):
         reshape_memory(target, shape)
     else:
         order = slowest_first(result)
@@ -242,7 +242,7 @@ def receive(name: str, facts: Rule, out: Any, result: TensorBase) -> None:
     _check_dtype(name, facts, 0, result._array.dtype, target._array.dtype)
     if local.thread.grad and requires(target) and stands_as_leaf(target):
         return                                           # the copy will raise, so nothing may change before
-    _fit(target, result._array, facts.notice)
+    _fit(target, result._array, facts)
 
 
 class _Underived(OtherNode):

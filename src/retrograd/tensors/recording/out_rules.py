@@ -54,6 +54,7 @@ class Rule(NamedTuple):
     repeated: bool = False          # may write to one place several times
     notice: str = NOTICE          # the warning when `out` is resized; "" for none
     any_shape: bool = False         # accepts any shape with the same number of elements
+    in_rows: bool = False           # a resized `out` lies row by row, however the result lies
     in_memory_order: bool = False   # writes random numbers in the order of the memory
 
 

@@ -65,7 +65,8 @@ def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
 concat, concatenate = renamed(cat, "concat"), renamed(cat, "concatenate")
 
 
-@public("stack(Tensors tensors, int dim=0, out)", out=rule(uncastable=UNJOINABLE, error=TypeError, overlap=APART))
+@public("stack(Tensors tensors, int dim=0, out)",
+        out=rule(uncastable=UNJOINABLE, error=TypeError, overlap=APART, in_rows=True))
 def stack(tensors: Sequence[Any], dim: int = 0) -> Any:
     """Tensors of the same shape along a new dimension `dim`, in their common dtype.
 
