@@ -7,20 +7,22 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import Array, Shape
-from ..layout import by_strides, copied, dense, empty_strided, steps
+from ..layout import address, copied, empty_strided, owner_of, steps, window
 from ..shape import as_strided, diagonal
 from .indexing import overlaps, select, slice_
 
 
 def copied_with_gaps(x: Array) -> Array:
-    """A copy of the memory from the first element to the last, by the strides of `x`. It is dense if `x` was expanded.
+    """The same place in a copy of the whole memory of `x`. It is a dense copy if elements of `x` are repeated.
 
     So windows that overlap still overlap in the copy, and a write to one of them is a write to the others.
     """
-    if dense(x) or not x.size or any([step <= 0 and n > 1 for n, step in zip(x.shape, x.strides)]):
+    if not x.size:
+        return empty_strided(x.shape, steps(x), x.dtype)
+    owner = owner_of(x)
+    if not owner.flags.forc or any([step <= 0 and n > 1 for n, step in zip(x.shape, x.strides)]):
         return copied(x, x.dtype)
-    span = 1 + sum([(n - 1) * step for n, step in zip(x.shape, steps(x))])
-    return np.ndarray(x.shape, x.dtype, by_strides(x, (span,), (x.itemsize,)).copy(), 0, x.strides)
+    return window(owner.copy("K"), x.shape, x.dtype, address(x) - address(owner), x.strides)
 
 
 def _put(out: Array, part: Array, src: Array) -> Any:

@@ -76,3 +76,41 @@ def test_the_memory_between_the_elements_is_copied(tensor: str) -> None:
         return whole.tolist(), out._is_view(), out._version, (out * 2).stride(), out.clone().stride()
 
     assert seen(retrograd) == seen(torch)
+
+
+PLACES = {
+    "in the middle": "base[3:27].reshape(2, 3, 4)", "with gaps": "base[:48].reshape(2, 3, 8)[..., ::2]",
+    "turned": "base[2:26].reshape(4, 3, 2).permute(2, 1, 0)", "one row": "base.as_strided((2, 1, 3), (3, 7, 1), 4)",
+    "repeated": "base.as_strided((2, 3, 4), (0, 4, 1))", "windows": "base.as_strided((3, 4), (2, 1), 5)",
+    "one number": "base.as_strided((1, 1), (9, 8), 5)", "no dims": "base[5]",
+    "empty": "t.empty_strided((0, 3), (5, 2))", "empty rows": "base[:0].reshape(0, 2)",
+    "bytes": "base.view(t.uint8)[8:32].reshape(4, 6)", "whole": "base.reshape(3, 20)"}
+
+
+REPLACED = [
+    "t.slice_scatter(x, t.zeros_like(x[:1]), 0, 0, 1)", "t.select_scatter(x, t.zeros_like(x[0]), 0, 0)",
+    "t.diagonal_scatter(x, t.zeros_like(x.diagonal()))", "t.as_strided_scatter(x, t.zeros(2).to(x.dtype), (2,), (3,))",
+    "t.as_strided_scatter(x, t.zeros(2).to(x.dtype), (2,), (3,), 1)",
+    "t.as_strided_scatter(x, t.zeros(2).to(x.dtype), (2,), (3,), 20)",
+    "t.as_strided_scatter(x, t.zeros(2).to(x.dtype), (2,), (3,), 100)"]
+
+
+@pytest.mark.parametrize(("place", "call"), [
+    (place, call) for place in PLACES for call in REPLACED if "empty" not in place or "as_strided" not in call])
+def test_the_whole_memory_is_copied(place: str, call: str) -> None:
+    """So the result stands where the tensor stands in its memory, and has its strides."""
+
+    def seen(t: Any) -> Any:
+        base = t.arange(60.0)
+        x = eval(PLACES[place], {"t": t, "base": base})
+        try:
+            out = eval(call, {"t": t, "x": x})
+        except (RuntimeError, IndexError) as error:
+            return type(error), str(error).split("\n")[0]
+        if not out.numel():
+            return out.stride(), out._is_view(), tuple(out.shape)
+        storage = out.untyped_storage()
+        whole = out.as_strided((storage.nbytes() // out.itemsize,), (1,), 0)
+        return out.stride(), out.storage_offset(), out._is_view(), out.tolist(), whole.tolist(), base.tolist()
+
+    assert seen(retrograd) == seen(torch)
