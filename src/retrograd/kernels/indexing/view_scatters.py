@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ...foundations.dtypes import Array, Shape
 from ..layout import address, copied, empty_strided, owner_of, steps, window
 from ..shape import as_strided, diagonal
