@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..foundations.names import missing
 from .elementwise import ElementsOptimizer, Rates
+from .foreach_checks import check_betas_together
 from .formula import ADDCDIV_TAKES_NUMBERS, check_numbers
 from .saved_numbers import as_float, later
 from .stepping import check_betas, check_learning_rate
@@ -39,6 +40,9 @@ class Adamax(ElementsOptimizer):
         super().__init__(params, {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "foreach": foreach,
             "maximize": maximize, "differentiable": differentiable, "capturable": capturable})
+
+    def _check_together(self, group: dict[str, Any]) -> None:
+        check_betas_together(group, (True, False), ["list"] * 4)
 
     def _rates(self, state: dict[str, Any], group: dict[str, Any]) -> Rates:
         return group["lr"] / (1 - group["betas"][0] ** as_float(state["step"])), {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from ..foundations.dtypes import default_floating
 from ..foundations.names import missing
 from ..tensors.functions.creation.creation import zeros_like
 from .elementwise import ElementsOptimizer, Rates
@@ -47,6 +48,8 @@ class ASGD(ElementsOptimizer):
     def _rates(self, state: dict[str, Any], group: dict[str, Any]) -> Rates:
         lr, lambd, step = group["lr"], group["lambd"], as_float(state["step"])
         following = {"eta": lr / (1 + lambd * lr * step) ** group["alpha"], "mu": 1 / max(1, step - group["t0"])}
+        rounded = default_floating().type           # as tensors of these numbers, which PyTorch copies to the state
+        following = {name: float(rounded(value)) for name, value in following.items()}
         return (as_float(state["eta"]), as_float(state["mu"])), following
 
     def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: Any) -> None:

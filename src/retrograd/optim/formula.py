@@ -138,6 +138,8 @@ class FormulaOptimizer(Optimizer):
         changed = {}
         if group.get("differentiable") and group.get("foreach") and not self._records_together and _has_work(group):
             raise AssertionError("_foreach ops don't support autograd")
+        if group.get("foreach") and not group.get("capturable"):
+            self._check_together(group)
         for name in self._learned or _RATE:
             value: Any = group.get(name)
             kind = type(value)
@@ -148,6 +150,9 @@ class FormulaOptimizer(Optimizer):
             take = without_dimensions if self._learned and group.get("differentiable") else as_float
             changed[name] = tuple(map(take, value)) if kind is tuple else take(value)
         return {**group, **changed} if changed else group
+
+    def _check_together(self, group: dict[str, Any]) -> None:
+        """Raises PyTorch's error for options that a step with `foreach` does not take."""
 
     def _check_learned_rate(self, group: dict[str, Any]) -> None:
         """Raises TypeError for a rate with gradients that a differentiable step hands on as a number."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..foundations.names import missing
 from ..tensors.state.base import TensorBase
 from .elementwise import ElementsOptimizer, Rates
+from .foreach_checks import check_betas_together, kind_of_gradients
 from .formula import check_numbers
 from .saved_numbers import as_float, later, scalar
 from .stepping import check_betas, check_learning_rate
@@ -50,6 +51,9 @@ class NAdam(ElementsOptimizer):
     def _start(self, state: dict[str, Any], p: Any, group: dict[str, Any]) -> None:
         state.update(step=scalar(0.0), mu_product=scalar(1.0))
         super()._start(state, p, group)
+
+    def _check_together(self, group: dict[str, Any]) -> None:
+        check_betas_together(group, (True, True), ["list", kind_of_gradients(group), "tuple", "list"])
 
     def _rates(self, state: dict[str, Any], group: dict[str, Any]) -> Rates:
         lr, (first, second), step = group["lr"], group["betas"], as_float(state["step"])

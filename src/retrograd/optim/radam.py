@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..foundations.names import missing
 from .elementwise import ElementsOptimizer, Rates
+from .foreach_checks import check_betas_together
 from .formula import check_numbers
 from .saved_numbers import as_float, later
 from .stepping import check_betas, check_learning_rate
@@ -42,6 +43,9 @@ class RAdam(ElementsOptimizer):
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize,
             "foreach": foreach, "capturable": capturable, "decoupled_weight_decay": decoupled_weight_decay,
             "differentiable": differentiable})
+
+    def _check_together(self, group: dict[str, Any]) -> None:
+        check_betas_together(group, (False, True), ())
 
     def _rates(self, state: dict[str, Any], group: dict[str, Any]) -> Rates:
         (first, second), t = group["betas"], as_float(state["step"])
