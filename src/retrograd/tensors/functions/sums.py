@@ -93,8 +93,11 @@ def sum(input: TensorBase, dim: Dims | None = _ALL, keepdim: bool = False, *, dt
 
 
 def _out_of_nansum(input: TensorBase, *args: Any, **options: Any) -> Rule:
-    """The rule of nansum for `out`. For ints it is the rule of sum."""
-    return _SUMMED._replace(kernel=("nansum_cpu", "f")) if letter(array_of("nansum", input).dtype) in "fc" else _SUMMED
+    """The rule of nansum for `out`. For ints it is the rule of sum. Complex numbers are refused before any cast."""
+    kind = letter(array_of("nansum", input).dtype)
+    if kind == "c":
+        return rule(overlap=FREE)
+    return _SUMMED._replace(kernel=("nansum_cpu", "f")) if kind == "f" else _SUMMED
 
 
 @public("nansum(Tensor input, ints[1] dim=None, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
@@ -109,8 +112,9 @@ def nansum(input: TensorBase, dim: Dims | None = None, keepdim: bool = False, *,
 def _out_of_mean(input: TensorBase, dim: Any = _ALL, *args: Any, **options: Any) -> Rule:
     """The rule of mean for `out`. It depends on whether dims are given."""
     if dim is not _ALL:
-        return rule(overlap=FREE, widened=True)
-    return rule(overlap=FREE, widened=True, repeated=True,
+        return rule(overlap=FREE, converted=True)
+    complex_too = letter(array_of("mean", input).dtype) == "c"
+    return rule(overlap=FREE, widened=complex_too, converted=not complex_too, repeated=True,
                 uncastable="mean.dtype_out(): input types can't be cast to the desired output type {out}")
 
 

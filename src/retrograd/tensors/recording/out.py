@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import return_types
-from ...foundations.dtypes import C_NAMES, DIFFERENTIABLE, Array, category, dtype as torch_dtype, letter, unimplemented
+from ...foundations.dtypes import (
+    C_NAMES,
+    DIFFERENTIABLE,
+    Array,
+    category,
+    default_floating,
+    dtype as torch_dtype,
+    letter,
+    unimplemented,
+)
 from ...foundations.errors import noted, user_site, warn
 from ...foundations.modes import local
 from ...graph.node import ENGINE, OtherNode
@@ -25,7 +34,7 @@ from ...ops.elementwise.arithmetic import copy
 from ..arguments.options import element_type
 from ..state.base import TensorBase, edge_of, moves, note_layout, plain, requires, set_edge, stands_as_leaf
 from ..state.writable import refuse_inference, refuse_overlap, unlock, unlocked
-from .out_rules import ALIGNED, CONSTANT, REFUSED, RESIZED, UNASKED, UNDERIVED, Rule
+from .out_rules import ALIGNED, CONSTANT, FOUND, REFUSED, RESIZED, UNASKED, UNDERIVED, Rule
 from .resizing import only_in_rows, reshape_memory
 
 if TYPE_CHECKING:
@@ -49,7 +58,7 @@ def into(out: Any, name: str, asks: Any, function: Callable[..., Any], args: tup
     operands = [x for x in _flat((*args, *options.values())) if isinstance(x, TensorBase)]
     if name in _RANDOM and any([level.has_samples for level in local.thread.levels]):
         raise RuntimeError(_NOT_DRAWN_OVER)
-    _check_gradients(name, facts, operands, outs)
+    check_gradients(name, facts, operands, outs)
     for target in outs:
         if target._grad_meta is not None:
             refuse_inference(target._grad_meta)
@@ -110,7 +119,8 @@ def _misfit(name: str, out: Any, results: tuple[Any, ...]) -> TypeError:
     return TypeError(f"expected tuple of {len(results)} elements but got {len(out)}")
 
 
-def _check_gradients(name: str, facts: Rule, operands: list[Any], outs: tuple[Any, ...]) -> None:
+def check_gradients(name: str, facts: Rule, operands: list[Any], outs: tuple[Any, ...]) -> None:
+    """Raise RuntimeError if a gradient would be needed, and NotImplementedError if a tangent would be."""
     if local.thread.levels and facts.gradient != UNASKED and any([moves(x) for x in (*operands, *outs)]):
         of = facts.blame or name
         raise noted(NotImplementedError(
@@ -136,7 +146,7 @@ def _computed(name: str, facts: Rule, function: Callable[..., Any], args: tuple[
               outs: tuple[Any, ...]) -> tuple[Any, ...]:
     """The results as a tuple, computed without a graph."""
     dtype, given = outs[0]._array.dtype, options.get("dtype")
-    if (facts.typed or facts.widened) and given is not None and element_type(name, given) != dtype:
+    if (facts.typed or facts.widened or facts.converted) and given is not None and element_type(name, given) != dtype:
         raise _other_type(name, facts, element_type(name, given), dtype)
     kernel, kinds = facts.kernel
     if letter(dtype) not in kinds:
@@ -146,6 +156,8 @@ def _computed(name: str, facts: Rule, function: Callable[..., Any], args: tuple[
         options = {**options, "dtype": torch_dtype.of[dtype]}
     elif facts.widened:
         args = tuple([_widened(x, dtype) for x in args])
+    elif facts.converted and given is None and letter(args[0]._array.dtype) in "fc":
+        options = {**options, "dtype": torch_dtype.of[dtype if letter(dtype) in "fc" else default_floating()]}
     thread = local.thread
     grad, thread.grad = thread.grad, False
     try:
@@ -181,6 +193,8 @@ def _names(have: np.dtype[Any], want: np.dtype[Any]) -> dict[str, str]:
 def _check_dtype(name: str, facts: Rule, place: int, have: np.dtype[Any], want: np.dtype[Any]) -> None:
     if have == want or (facts.bytes_too and want == np.uint8):
         return
+    if facts.if_complex not in (None, want) and want.kind == "c":
+        raise RuntimeError(FOUND.format(**_names(facts.if_complex, want)))
     message = facts.exact[place if len(facts.exact) > 1 else 0]
     if facts.uncastable and category(have) > category(want):
         message = facts.uncastable

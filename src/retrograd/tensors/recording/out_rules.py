@@ -42,6 +42,7 @@ class Rule(NamedTuple):
     uncastable: str = UNCASTABLE   # the error if `out` cannot hold the result; "" for none
     exact: tuple[str, ...] = ("",)  # the error if its dtype differs, for each output or for all; "" for none
     dtype: np.dtype[Any] | None = None      # of every result, which is compared before anything is computed; or unknown
+    if_complex: np.dtype[Any] | None = None     # of a complex `out`, if the result is real
     bytes_too: bool = False         # accepts uint8 for any result
     error: type[Exception] = RuntimeError
     kernel: tuple[str, str] = ("", "biufc")     # a kernel, and the kinds of dtypes that it implements
@@ -51,6 +52,7 @@ class Rule(NamedTuple):
     parts: tuple[str, ...] = ()     # the name of each output in messages: {part}
     typed: bool = False             # takes a `dtype`, and computes in that of `out`
     widened: bool = False           # computes in the dtype of `out`, if its kind is that of the operands
+    converted: bool = False         # computes with floats in the dtype of `out`, or in the default one if that has ints
     repeated: bool = False          # may write to one place several times
     notice: str = NOTICE          # the warning when `out` is resized; "" for none
     any_shape: bool = False         # accepts any shape with the same number of elements

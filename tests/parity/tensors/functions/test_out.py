@@ -55,11 +55,9 @@ APART = {
         "shapes", "gradients")},
     **{("kron", aspect): "PyTorch does not count the write" for aspect in (
         "written", "dtypes", "shapes", "layouts", "gradients")},
-    ("split_copy", "shapes"): "PyTorch resizes all but these",
     ("narrow_copy", "layouts"): "PyTorch takes every `out` for a contiguous one",
-    ("split_copy", "dtypes"): "PyTorch casts these alone",
-    **{(name, aspect): "PyTorch counts the resize and the filling apart" for name in (
-        "split_with_sizes_copy", "unbind_copy") for aspect in ("shapes", "gradients")},
+    **{(name, "shapes"): "PyTorch counts the resize and the filling apart" for name in (
+        "split_with_sizes_copy", "unbind_copy")},
     ("heaviside", "dtypes"): "PyTorch has another message for a complex `out`",
 }
 

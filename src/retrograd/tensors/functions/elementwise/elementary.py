@@ -39,7 +39,7 @@ arcsin_, arccos_, arctan_, arcsinh_, arccosh_, arctanh_ = asin_, acos_, atan_, a
 (sgn, sgn_), (sign, sign_), (frac, frac_) = (both(op, _SAME_TYPE) for op in (ops.sgn, ops.sign, ops.frac))
 (ceil, ceil_), (floor, floor_), (trunc, trunc_) = (both(op, _SAME_TYPE) for op in (ops.ceil, ops.floor, ops.trunc))
 fix, fix_ = renamed(trunc, "fix"), trunc_
-abs = recorded(ops.abs, out=lambda x: ELEMENTWISE if x._array.dtype.kind == "c" else _SAME_TYPE)
+abs = recorded(ops.abs, out=lambda x: _SAME_TYPE if x._array.dtype.kind != "c" else rule(if_complex=x._array.dtype))
 absolute = renamed(abs, "absolute")
 angle = recorded(ops.angle)
 

@@ -19,7 +19,7 @@ from ....ops.indexing.indexing import slice_
 from ....ops.shape import alias
 from ...arguments.dims import array_of, as_int, axis_of, size_at
 from ...recording.calls import recorded
-from ...recording.out import into
+from ...recording.out import check_gradients, into
 from ...recording.out_rules import EXACT, FREE, UNASKED, UNDERIVED, rule
 from ...recording.public import public
 from ...state.base import TensorBase, plain, requires, with_edge
@@ -43,20 +43,37 @@ _PARTS = {"split_copy": "split_copy_Tensor_out()", "split_with_sizes_copy": "spl
 
 
 _PART = rule(exact=EXACT, overlap=FREE, gradient=UNASKED)
+# `unbind_copy` alone looks at the gradients of the tensors that it writes to.
+_UNBOUND = rule()
 
 
 def _into_parts(name: str, out: Any, parts: tuple[Any, ...]) -> None:
     """Write each part to its tensor in a list. Like in PyTorch, the result is None."""
     if not isinstance(out, (tuple, list)):
         raise TypeError(f"{name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}")
+    if name == "unbind_copy":
+        check_gradients(name, _UNBOUND, [], tuple(out))
     if len(out) != len(parts):
         raise RuntimeError(f"{_PARTS[name]} expected an out= argument of size {len(parts)}, got size {len(out)}")
+    if name == "split_copy":
+        _copy_parts(out, parts)
+        return
     for i, (target, part) in enumerate(zip(out, parts)):
         if array_of(name, target, f"out[{i}]").dtype != part._array.dtype:
             have, want = C_NAMES[part._array.dtype.name], C_NAMES[target._array.dtype.name]
             raise RuntimeError(f"Expected out tensor to have dtype {have}, but got {want} instead")
     for target, part in zip(out, parts):
         into(target, "clone", _PART, clone, (part,), {})
+
+
+def _copy_parts(out: Sequence[Any], parts: tuple[Any, ...]) -> None:
+    """Copy each part to its tensor as `copy_` does, in the dtype and the shape of the tensor."""
+    grad, local.thread.grad = local.thread.grad, False
+    try:
+        for target, part in zip(out, parts):
+            target.copy_(part)
+    finally:
+        local.thread.grad = grad
 
 
 def _copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
