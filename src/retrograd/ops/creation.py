@@ -59,7 +59,8 @@ def random_fill(name: str, overload: int = 0) -> Op:
 
 def random_beside(name: str, overload: int) -> Op:
     """The op of a random distribution with two tensors."""
-    return elementwise(name, drawn_beside, domain="as given", node=overload, tensors=2, any_type=True, x=flat, y=flat)
+    return elementwise(name, drawn_beside, domain="as given", node=overload, tensors=2, any_type=True, layout="rows",
+                       x=flat, y=flat)
 
 
 # Random numbers that do not replace those of the array `x`, which may be None: for the shape of `x`; for its first two

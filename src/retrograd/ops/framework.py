@@ -245,7 +245,7 @@ def not_differentiable(name: str) -> Rule:
 def elementwise(name: str, kernel: Callable[..., Any], *, arguments: str | None = None,
                 domain: str | Domain = "promote", node: str | int = 0, complex: Complex = "holomorphic",
                 tensors: int | None = None, written: Written | None = None, any_type: bool = False,
-                **rules: Rule) -> Op:
+                layout: Layout | None = None, **rules: Rule) -> Op:
     """An elementwise operator. Its rules multiply by a derivative, so each rule is also the JVP.
 
     `domain` is 'promote' (the common type), 'float' (the common type, but at least the default float), 'as given', or a
@@ -261,7 +261,7 @@ def elementwise(name: str, kernel: Callable[..., Any], *, arguments: str | None 
     if arguments is None:
         arguments = " ".join(rules) if isinstance(kernel, np.ufunc) else " ".join(parameters(kernel))
     return Op(name, kernel, arguments, rules, kind="elementwise", domain=domain, node=node, complex=complex,
-              tensors=tensors, written=written, any_type=any_type)
+              tensors=tensors, written=written, any_type=any_type, layout=layout)
 
 
 def linear(name: str, kernel: Callable[..., Any], *, node: str | int = 0, view: bool = False, outputs: str = "out",

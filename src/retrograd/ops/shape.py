@@ -22,7 +22,7 @@ view: Op = linear("view", kernels.view, view=True, x=_back)
 # The view of a removed method, whose node has no number.
 resize: Op = linear("resize", kernels.view, view=True, x=_back, node="ResizeBackward")
 reshape_alias: Op = linear("_reshape_alias", kernels.view, view=True, x=_back)
-unsafe_view: Op = linear("_unsafe_view", kernels.reshaped, x=_back)
+unsafe_view: Op = linear("_unsafe_view", kernels.reshaped, layout="kept", x=_back)
 alias: Op = linear("alias", kernels.alias, view=True, x=lambda g: g)
 expand: Op = linear("expand", kernels.expand, view=True, x=lambda g: g)
 

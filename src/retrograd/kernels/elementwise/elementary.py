@@ -15,7 +15,7 @@ import numpy as np
 
 from ...foundations.dtypes import F16, F32, F64, NARROW, Array
 from ...foundations.scalars import rounded_to
-from ..layout import copied
+from ..layout import copied, empty_as
 from ..options import converts, rounds_steps
 from .arithmetic import reciprocal
 from .choosing import limited, where, where_into
@@ -299,7 +299,9 @@ def nextafter(x: Array, y: Array, *, out: Array | EllipsisType = ...) -> Any:
 
 def complex_of(x: Array, y: Array) -> Any:
     """x + y * 1j for two real arrays of one dtype."""
-    out = np.empty(np.broadcast_shapes(x.shape, y.shape), np.result_type(x.dtype, np.complex64))
+    shape, dtype = np.broadcast_shapes(x.shape, y.shape), np.result_type(x.dtype, np.complex64)
+    lead = x if x.shape == shape else y
+    out = empty_as(lead, dtype) if lead.shape == shape else np.empty(shape, dtype)
     out.real, out.imag = x, y
     return out
 

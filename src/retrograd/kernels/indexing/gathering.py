@@ -16,7 +16,7 @@ import numpy as np
 from ...foundations.dtypes import F32, Array, Shape, is_half
 from ...foundations.errors import noted
 from ..elementwise.choosing import taken, where, where_into, write
-from ..layout import row_by_row
+from ..layout import copied, row_by_row
 from ..options import rounds_steps
 from ..thresholds import GATHERED, GATHERED_BLOCK
 from .indexing import put_into
@@ -252,7 +252,7 @@ def masked_first(g: Array, mask: Array, shape: Shape) -> Any:
 @rounds_steps
 def put(x: Array, source: Array, index: Array, accumulate: bool) -> Any:
     """`x` with elements of `source` written, or added, at the places that `take` would read."""
-    return put_over(np.array(x, order="C"), source, index, accumulate)
+    return put_over(copied(x, x.dtype), source, index, accumulate)
 
 
 @rounds_steps

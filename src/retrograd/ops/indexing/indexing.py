@@ -130,7 +130,7 @@ def _to_put_over(g: Value, source_shape: Shape, index: Value, accumulate: bool) 
     return g if accumulate else put(g, np.zeros_like(g, shape=source_shape), index, False)
 
 
-put: Op = linear("put", gathering.put, tensors=3, x=_to_put_over,
+put: Op = linear("put", gathering.put, tensors=3, layout="kept", x=_to_put_over,
                  source=lambda g, index, source_shape: np.reshape(take(g, index), source_shape))
 
 # A copy in which the elements of one view are replaced. Their gradient goes to the source, all other to the input.

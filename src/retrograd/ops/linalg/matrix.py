@@ -72,7 +72,8 @@ addbmm = operator(
     "addbmm", kernels.addbmm, x=_scaled,
     batch1=lambda g, batch2, alpha: bmm(_for_each(_scaled(g, alpha), batch2), transpose(batch2, -1, -2)),
     batch2=lambda g, batch1, alpha: bmm(transpose(batch1, -1, -2), _for_each(_scaled(g, alpha), batch1)))
-addr = operator("addr", kernels.addr, x=_scaled, vec1=lambda g, vec2, alpha: _scaled(mv(g, vec2), alpha),
+addr = operator("addr", kernels.addr, layout="elementwise", x=_scaled,
+                vec1=lambda g, vec2, alpha: _scaled(mv(g, vec2), alpha),
                 vec2=lambda g, vec1, alpha: _scaled(mv(t(g), vec1), alpha))
 
 

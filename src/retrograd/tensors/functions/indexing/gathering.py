@@ -29,7 +29,7 @@ from ...recording.public import public
 from ...recording.twins import Call, twins
 from ...state.base import TensorBase, plain, requires
 from ...state.writable import warn_of_expanded
-from ..shapes.shape import broadcast_to, reshape
+from ..shapes.shape import broadcast_to, reshape, view
 from ..sparse import implementation
 
 # Messages of `check_range`.
@@ -204,7 +204,7 @@ def take_along_dim(input: TensorBase, indices: TensorBase, dim: int | None = Non
     if places.dtype != I64:
         raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {legacy(places)}")
     if dim is None:
-        return gather(reshape(input, (-1,)), 0, reshape(indices, (-1,)))
+        return gather(view(input, (-1,)), 0, view(indices, (-1,)))
     if array.ndim != places.ndim:
         raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, but "
                            f"got {array.ndim} dimensions for input, and {places.ndim} dimensions for indices")
