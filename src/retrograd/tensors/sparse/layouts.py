@@ -27,7 +27,7 @@ from .recording import record, sparse
 
 
 def _refuse_stack(array: Any, name: str) -> NoReturn:
-    """Raises RuntimeError for an array that is no matrix: for sparse arrays in PyTorch's words."""
+    """Raises RuntimeError for a sparse array that is no matrix."""
     kind = f"Sparse{name.title()}"
     said = (f"coo_to_sparse_{name}: conversion from Sparse to {kind} for input tensors with sparse_dim()!=2 is not "
             "supported") if isinstance(array, Coo) else f"to_sparse_{name}: stacks of matrices are not converted"
@@ -62,10 +62,7 @@ def to_sparse(self: Any, sparse_dim: Any = None, *, layout: Layout | None = None
     if isinstance(sparse_dim, Layout):
         sparse_dim, layout = None, sparse_dim
     if layout is not None and layout in _BLOCKS:
-        if blocksize is None:
-            raise RuntimeError(f"dense_to_sparse: conversion from {kind_of(self)} to Sparse{layout.name[7:].title()} "
-                               "without blocksize argument given is not supported")
-        return _to_blocks(layout.name, self, blocksize, layout is sparse_bsr)
+        return _to_blocks("sparse", layout.name, self, blocksize, dense_dim)
     kind = "Sparse" if layout is None or layout is sparse_coo else c_name(layout.name)
     if blocksize is not None:
         way = "to_sparse" if is_sparse(self) else "dense_to_sparse"
@@ -152,39 +149,74 @@ def _to_strided(self: TensorBase, dense_dim: Any = None) -> Any:
 
 @sparse("to_sparse_bsr")
 def to_sparse_bsr(self: TensorBase, blocksize: Shape, dense_dim: Any = None) -> Any:
-    return _to_blocks("sparse_bsr", self, blocksize, True)
+    return _to_blocks("sparse_bsr", "sparse_bsr", self, blocksize, dense_dim)
 
 
 @sparse("to_sparse_bsc")
 def to_sparse_bsc(self: TensorBase, blocksize: Shape, dense_dim: Any = None) -> Any:
-    return _to_blocks("sparse_bsc", self, blocksize, False)
+    return _to_blocks("sparse_bsc", "sparse_bsc", self, blocksize, dense_dim)
 
 
-def _to_blocks(layout: str, self: Any, blocksize: Any, by_rows: bool) -> Any:
-    """The matrix in blocks. Raises RuntimeError if the sizes of a block do not divide those of the matrix."""
+def _to_blocks(called: str, layout: str, self: Any, blocksize: Any, dense: int | None) -> Any:
+    """The matrix in blocks. `called` is the function's name without "to_".
+
+    Raises RuntimeError if the sizes of a block do not divide those of the matrix.
+    """
+    array, by_rows = self._array, layout == "sparse_bsr"
+    way = _way_to_blocks(called, array, by_rows)
+    conversion = f"{way}: conversion from {kind_of(self)} to Sparse{layout[7:].title()}"
+    if blocksize is None and called == layout:
+        raise TypeError(f"to_{called}(): argument 'blocksize' (position 1) must be tuple of ints, not NoneType")
+    if isinstance(array, Coo) and (sparse_dims(self) != 2 or array.ndim - dense_dims(self) != 2):
+        raise RuntimeError(f"{conversion} for input tensors with sparse_dim()!=2 is not supported")
+    if isinstance(array, Compressed) and array.compressed.ndim > 1:
+        raise RuntimeError(f"{conversion} for batched inputs is not supported")
+    if blocksize is None:
+        raise RuntimeError(f"{conversion} without blocksize argument given is not supported")
     block = (blocksize, blocksize) if isinstance(blocksize, int) else tuple(blocksize)
-    name, array = f"dense_to_{layout}", self._array
     if len(block) != 2:
-        raise RuntimeError(f"{name}: blocksize needs to be a tuple of size 2, but got {len(block)}")
+        raise RuntimeError(f"{way}: blocksize needs to be a tuple of size 2, but got {len(block)}")
     if min(block) < 1:
-        raise RuntimeError(f"{name}: blocksize needs to be positive, but got {[*block]}")
-    if isinstance(array, Blocks) and array.by_rows == by_rows:
-        if array.block == block:
-            return self
-        kind = kind_of(self)
+        raise RuntimeError(f"{way}: blocksize needs to be positive, but got {[*block]}")
+    within = dense_dims(self) if is_sparse(self) else dense or 0
+    if not isinstance(array, Blocks):
+        _check_divisible(way, array.shape, block, within)
+    elif array.block != block:
         raise noted(
-            RuntimeError(f"to_{layout}: conversion from {kind} to {kind} with blocksize changed from {[*array.block]}"
-                         f" to {[*block]} is not supported"),
+            RuntimeError(f"{conversion} with blocksize changed from {[*array.block]} to {[*block]} is not supported"),
             instead="call .to_dense() first")
-    if array.ndim < 2:
-        raise IndexError(f"Dimension out of range (expected to be in range of [-1, 0], but got {-2})")
+    if dense is not None and is_sparse(self):
+        raise RuntimeError(f"{conversion} with dense_dim argument given is not supported")
+    if isinstance(array, Blocks) and array.by_rows == by_rows:
+        return self
+    if 0 in array.shape[:-2 - within]:
+        raise RuntimeError(f"to_{layout}: Expected product of batch dimensions to be non-zero.")
     if array.ndim > 2:
-        _refuse_stack(array, layout.removeprefix("sparse_"))
-    if array.shape[0] % block[0] or array.shape[1] % block[1]:
-        raise RuntimeError(f"{name}: tensor sparse size ({array.shape[0]},{array.shape[1]}) must be divisible by given "
-                           f"blocksize ({block[0]},{block[1]})")
+        raise noted(RuntimeError(f"to_{layout}: stacks of matrices are not converted"),
+                    instead="convert the matrices of a stack one by one")
     refuse_complex_gradient(f"_to_{layout}", self)
     return record(ops.to_sparse_bsr if by_rows else ops.to_sparse_bsc, _to_strided(self), block)
+
+
+def _way_to_blocks(called: str, array: Any, by_rows: bool) -> str:
+    """PyTorch's name for the way from an array to blocks."""
+    if isinstance(array, Coo):
+        return "sparse_coo_to_sparse" if called == "sparse" else f"coo_to_{called}"
+    if isinstance(array, Blocks) and array.by_rows == by_rows:
+        return f"to_{called}"
+    return f"{'sparse_compressed' if isinstance(array, Compressed) else 'dense'}_to_{called}"
+
+
+def _check_divisible(way: str, shape: Shape, block: tuple[int, ...], dense: int) -> None:
+    """Raise IndexError for too few dims, RuntimeError if the sizes of a block do not divide those of the matrix."""
+    ndim = len(shape)
+    if ndim < 2 + dense:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got "
+                         f"{-2 - dense})")
+    rows, columns = shape[ndim - dense - 2:ndim - dense]
+    if rows % block[0] or columns % block[1]:
+        raise RuntimeError(f"{way}: tensor sparse size ({rows},{columns}) must be divisible by given blocksize "
+                           f"({block[0]},{block[1]})")
 
 
 _BLOCKS = (sparse_bsr, sparse_bsc)
