@@ -97,6 +97,30 @@ def test_stacks_that_are_broadcast(name: str, stacks: tuple[tuple[int, ...], tup
     agree(SYSTEMS[name], a @ a.swapaxes(-1, -2) + 4 * np.eye(4), b)
 
 
+@pytest.mark.parametrize("complex_too", [False, True])
+@pytest.mark.parametrize("stacks", [((), ()), ((2,), (2,)), ((2, 3), (2, 3)), ((2,), ()), ((), (2,))], ids=str)
+@pytest.mark.parametrize("left", [False, True])
+@pytest.mark.parametrize("unitriangular", [False, True])
+def test_triangular_systems(unitriangular: bool, left: bool, stacks: tuple[Any, Any], complex_too: bool) -> None:
+    a = draw((*stacks[0], 4, 4), complex_too) + 4 * np.eye(4)
+    b = draw((*stacks[1], *((4, 3) if left else (3, 4))), complex_too)
+    for first, second, upper in itertools.product((a, turned(a)), (b, turned(b)), (False, True)):
+        def solved(t: Any, x: Any, y: Any, upper: bool = upper) -> Any:
+            return t.linalg.solve_triangular(x, y, upper=upper, left=left, unitriangular=unitriangular)
+
+        for cotangent in ("rows", "columns", "repeated"):
+            found, expected = [layouts(t, solved, (first, second), cotangent) for t in (retrograd, torch)]
+            assert found == expected, (upper, cotangent, first.strides, second.strides)
+
+
+@pytest.mark.parametrize("complex_too", [False, True])
+@pytest.mark.parametrize("stack", [(), (2,), (2, 3)], ids=str)
+def test_exponentials_of_matrices(stack: tuple[int, ...], complex_too: bool) -> None:
+    x = draw((*stack, 3, 3), complex_too)
+    for given in (x, turned(x)):
+        agree(lambda t, a: t.linalg.matrix_exp(a), given)
+
+
 # Fourier transforms
 
 TRANSFORMS = [f"{inverse}{kind}fft{dims}"

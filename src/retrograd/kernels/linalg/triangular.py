@@ -40,6 +40,17 @@ def triangular_system(a: Array, b: Array, upper: bool, left: bool, unitriangular
     return by_columns(solve_triangular(a, b, upper, left, unitriangular))
 
 
+def adjoint_system(a: Array, g: Array, upper: bool, left: bool, unitriangular: bool) -> Any:
+    """`triangular_system` for the adjoint of `a`. `upper` says which triangle of the adjoint is read.
+
+    PyTorch solves the conjugate system if it can do so without a copy of a complex matrix. The solution then lies row
+    by row.
+    """
+    found = solve_triangular(adjoint(a), g, upper, left, unitriangular)
+    conjugated = a.dtype.kind == "c" and a.flags.c_contiguous and a.shape[:-2] == g.shape[:-2] and 0 not in g.shape
+    return np.ascontiguousarray(found) if conjugated else by_columns(found)
+
+
 def by_columns(x: Array) -> Any:
     """The matrices in column order, as LAPACK returns them and PyTorch leaves them."""
     if x.size and 1 not in x.shape:

@@ -12,6 +12,7 @@ from ...kernels.linalg import matrix as kernels, matrix_exponential
 from ..framework import Complex, Op, Rule, linear, operator
 from ..reductions import spread
 from ..shape import diagonal_backward, t, transpose, unsqueeze
+from .adjoints import adjoint
 
 if TYPE_CHECKING:
     from ..values import Value
@@ -100,12 +101,12 @@ trilinear: Op = operator("trilinear", kernels.trilinear, tensors=3,
 
 
 def _derivative(g: Value, x: Value) -> Any:
-    """The derivative at the transposed matrix in the direction g: a block of the exponential of [[x', g], [0, x']]."""
+    """The derivative at the adjoint matrix in the direction g: a block of the exponential of [[x', g], [0, x']]."""
     n = x.shape[-1]
-    across = transpose(x, -1, -2)
+    across = adjoint(x)
     above = np.concatenate([across, g], axis=-1)
     below = np.concatenate([np.zeros_like(across), across], axis=-1)
     return matrix_exp(np.concatenate([above, below], axis=-2))[..., :n, n:]
 
 
-matrix_exp: Op = operator("linalg_matrix_exp", matrix_exponential.matrix_exp, x=_derivative)
+matrix_exp: Op = operator("linalg_matrix_exp", matrix_exponential.matrix_exp, complex="adjoint", x=_derivative)

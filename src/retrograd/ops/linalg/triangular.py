@@ -9,15 +9,20 @@ import numpy as np
 
 from ...kernels.linalg import solving, triangular as kernels
 from ..domains import first
-from ..framework import Op, operator
+from ..framework import Op, composed, operator
 from .adjoints import above_diagonal, adjoint, below_diagonal, conjugate, in_sum, lower_part, turned, upper_part
 
 if TYPE_CHECKING:
     from ..values import Value
 
 
+solve_adjoint: Op = composed(
+    "solve_adjoint", kernels.adjoint_system,
+    lambda a, g, upper, left, unitriangular: solve_triangular(adjoint(a), g, upper, left, unitriangular), tensors=2)
+
+
 def _by_right_side(g: Value, a: Value, upper: bool, left: bool, unitriangular: bool) -> Any:
-    return solve_triangular(adjoint(a), g, not upper, left, unitriangular)
+    return solve_adjoint(a, g, not upper, left, unitriangular)
 
 
 def _by_matrix(g: Value, a: Value, out: Value, upper: bool, left: bool, unitriangular: bool) -> Any:
