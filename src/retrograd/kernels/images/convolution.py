@@ -32,6 +32,7 @@ import numpy as np
 
 from ...foundations.dtypes import F16, F32, Array
 from ..layout import beside_channels, by_channels, channels_last
+from ..shape import unsqueeze
 from ..thresholds import COLUMNS_STRIP_BYTES
 from . import samples_last, served_convolution
 from .columns import Columns, Sizes, Taps, Window, blocks, in_blocks, last, matrices, over_samples
@@ -56,9 +57,13 @@ def convolution(x: Array, weight: Array, bias: Array | None, stride: Sizes, padd
 def lies_by_channels(x: Any, weight: Any, groups: int) -> bool:
     """Whether PyTorch lays out a convolution channel by channel for each point.
 
-    For pictures it does so if the input or the weight lies so. For volumes one of its libraries does so, which computes
-    float32 only where it is quicker, and float64 never.
+    For pictures it does so if the input or the weight lies so. Signals are pictures of one row, and PyTorch copies a
+    signal that does not lie row by row. For volumes one of its libraries does so, which computes float32 only where it
+    is quicker, and float64 never.
     """
+    if x.ndim == 3:
+        signals = (weight, x) if x.flags.c_contiguous else (weight,)
+        return any([each.strides[1] <= each.strides[2] and channels_last(unsqueeze(each, 2)) for each in signals])
     if x.ndim == 4:
         return channels_last(x) or channels_last(weight)
     if x.ndim != 5 or x.dtype != F32 or not (channels_last(x) or channels_last(weight)):

@@ -47,3 +47,25 @@ def test_layouts(call: str) -> None:
             assert found[0] == ((4, 9, 16) if call == "kron" else (9, 16))
         else:
             assert found == expected, orders
+
+
+@pytest.mark.parametrize("name", ["conv1d", "conv_transpose1d"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("length", [3, 4])
+@pytest.mark.parametrize("batch", [(), (1,), (2,)], ids=str)
+def test_convolutions_of_signals(batch: tuple[int, ...], length: int, dtype: str, name: str) -> None:
+    """PyTorch computes with pictures of one row, whose layout follows that of the weight."""
+    def strides(t: Any, turned: tuple[bool, bool], sizes: tuple[int, int, int]) -> Any:
+        channels, outputs, kernel = sizes
+        given = []
+        for size, turn in zip(((*batch, channels, length),
+                               (channels, outputs, kernel) if "transpose" in name else (outputs, channels, kernel)),
+                              turned):
+            made = t.ones(size, dtype=getattr(t, dtype))
+            given.append(made.mT.contiguous().mT if turn else made)
+        out = getattr(t.nn.functional, name)(*given, padding=1)
+        return tuple(out.shape), [step for step, n in zip(out.stride(), out.shape) if n > 1]
+
+    for turned in itertools.product((False, True), repeat=2):
+        for sizes in itertools.product((1, 3), (1, 2), (2, 3)):
+            assert strides(retrograd, turned, sizes) == strides(torch, turned, sizes), (turned, sizes)
