@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...foundations.dtypes import Shape
-from ...kernels.indexing import gathering, indexing as kernels, scattering, view_scatters
+from ...kernels.indexing import gathering, indexing as kernels, scattering, selecting, view_scatters
 from ..choosing import choose
 from ..framework import Op, linear, operator
 from ..shape import diagonal, transfer
@@ -48,7 +48,8 @@ def grown(x: Value, shape: Shape) -> Any:
 
 # By index arrays, as in x[…]
 
-index: Op = linear("index", kernels.index, x=lambda g, x_shape, indices: index_backward(g, x_shape, indices))
+index: Op = linear("index", selecting.index, layout="kept",
+                   x=lambda g, x_shape, indices: index_backward(g, x_shape, indices))
 index_backward: Op = linear("index_backward", kernels.index_backward, g=lambda g, indices: index(g, indices))
 without: Op = linear("without", kernels.without, g=lambda g, indices: without(g, indices))
 
