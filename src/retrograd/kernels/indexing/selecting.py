@@ -19,6 +19,8 @@ def index(x: Array, indices: Sequence[Any]) -> Any:
     The axes that are not indexed keep their order in memory, and so do the axes of the arrays of indices.
     """
     found = indexing.index(x, indices)
+    if x.flags.c_contiguous and found.flags.c_contiguous and indices[-1].ndim == 1 and len(indices) == 1:
+        return found                                     # the usual case, with fewer calls
     if found.ndim < 2 or not found.size or all([i is None or i.flags.c_contiguous for i in (x, *indices)]):
         return np.ascontiguousarray(found)
     order = by_falling_strides(found.shape, _strides(x, indices, found))
