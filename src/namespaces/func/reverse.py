@@ -18,7 +18,7 @@ from ..autograd.grad_mode import enable_grad, inference_mode, set_grad_enabled
 from ..foundations.dtypes import DIFFERENTIABLE
 from ..foundations.errors import noted
 from ..foundations.modes import kept_switches, local
-from ..graph.node import AccumulateGrad, Output
+from ..graph.node import AccumulateGrad, leaves_behind
 from ..ops.shape import alias
 from ..tensors.functions.creation.creation import zeros_like
 from ..tensors.recording.calls import CALLS
@@ -56,22 +56,15 @@ def _tracked(x: Tensor) -> Tensor:
         aliased: Tensor = x.clone() if is_sparse(x) else x.view_as(x) if handlers_see(x) else CALLS[alias](x)
         return aliased
     alone: Tensor = detached(x)
-    set_leaf(meta_of(alone), True)
+    meta = meta_of(alone)
+    set_leaf(meta, True)
+    meta.within = local.thread.functions
     return alone
 
 
 def _reaches_further(node: Node) -> bool:
     """Whether a leaf lies behind a node. The aliases of runs that are over are known to nobody outside of their run."""
-    waiting, seen = [node], {None, node}
-    for node in waiting:
-        if type(node) is AccumulateGrad and not node.abandoned:
-            return True
-        for edge in node.edges:
-            node = edge.node if type(edge) is Output else edge
-            if node not in seen:
-                seen.add(node)
-                waiting.append(node)
-    return False
+    return any(not leaf.abandoned for leaf in leaves_behind(node))
 
 
 class _WithoutHooks:

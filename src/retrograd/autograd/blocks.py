@@ -24,6 +24,7 @@ from ..tensors.functions.shapes import joining
 from ..tensors.recording.gradients import input_edge, root_edge, run_backward
 from ..tensors.state.base import edge_of, plain, with_edge
 from ..tensors.state.dispatch import handlers_see
+from ..tensors.state.inference import refuse_inference_leaf
 from ..tensors.tensor import Tensor
 from . import strict as check
 from .backward import grad
@@ -45,6 +46,7 @@ def detached_alike(tensor: Tensor) -> Any:
 
 def leaf(tensor: Tensor) -> Any:
     """The same memory as a new leaf that requires grad. Raises RuntimeError for a dtype without gradients."""
+    refuse_inference_leaf(tensor)
     alone = detached_alike(tensor)
     if alone._array.dtype not in DIFFERENTIABLE:
         alone.requires_grad_()                             # raises

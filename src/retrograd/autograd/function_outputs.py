@@ -18,7 +18,7 @@ from ..tensors.face.interop import detach, detach_
 from ..tensors.recording.inplace import rebase
 from ..tensors.state import base as state
 from ..tensors.state.base import TensorBase, requires
-from ..tensors.state.inference import saved
+from ..tensors.state.inference import refuse_saving, within
 from ..tensors.state.refusals import refusal
 from ..tensors.tensor import Tensor
 from .function_node import FunctionNode
@@ -64,8 +64,8 @@ def _tensors(marked: Sequence[TensorBase] | None, name: str) -> Sequence[Any]:
     return marked
 
 
-def _check_saved(to_save: Any) -> None:
-    """Raise TypeError if a value to save is not a tensor."""
+def _check_saved(node: FunctionNode, to_save: Any) -> None:
+    """Raise TypeError if a value to save is not a tensor, and RuntimeError for an inference tensor."""
     if not isinstance(to_save, tuple):
         raise noted(
             RuntimeError("autograd internal error: to_save attribute is expected to be a tuple but is "),
@@ -77,7 +77,7 @@ def _check_saved(to_save: Any) -> None:
                           f"type {type(tensor).__name__}"), "context#save-for-backward-takes-tensors",
                 instead="keep other values as attributes of ctx")
         if tensor is not None and tensor._grad_meta is not None and tensor._grad_meta.inference:
-            raise saved()
+            refuse_saving(node, within(tensor))
 
 
 def finished(node: FunctionNode, args: Sequence[Any], raw: tuple[Any, ...], recording: bool, setup: bool) -> list[Any]:
@@ -85,7 +85,7 @@ def finished(node: FunctionNode, args: Sequence[Any], raw: tuple[Any, ...], reco
     attributes = node.attributes
     to_save = attributes.pop("to_save", None)
     if to_save is not None and recording:
-        _check_saved(to_save)
+        _check_saved(node, to_save)
     marks = None
     if setup or not _MARKS.isdisjoint(attributes):
         marks = Marks(attributes, to_save, setup)

@@ -7,7 +7,7 @@ knows how to run a node.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -341,6 +341,19 @@ class AccumulateGrad(OtherNode):
 
     def _sequence_nr(self) -> int:
         return 2 ** 64 - 1                     # a leaf comes before all other nodes as soon as its gradient is complete
+
+
+def leaves_behind(node: Node) -> Iterator[AccumulateGrad]:
+    """The leaves that lie behind a node."""
+    waiting, seen = [node], {None, node}
+    for node in waiting:
+        if type(node) is AccumulateGrad:
+            yield node
+        for edge in node.edges:
+            node = edge.node if type(edge) is Output else edge
+            if node not in seen:
+                seen.add(node)
+                waiting.append(node)
 
 
 def hooks_of(node: Node) -> Hooks:

@@ -25,7 +25,7 @@ def array_of(name: str, value: TensorBase, argument: str = "input", position: in
     except AttributeError:
         raise not_a_tensor(name, value, argument, position) from None
     if meta is not None and meta.inference:
-        watch_saving(array)                              # a node may save an index, which is no operand
+        watch_saving(value)                              # a node may save an index, which is no operand
     return array
 
 

@@ -40,7 +40,7 @@ from ...ops.framework import Op
 from ...ops.lacking import refuse_lacking
 from ..state.base import StridedView, TensorBase, edge_of, requires, set_edge, stands_as_leaf
 from ..state.dispatch import DISPATCH
-from ..state.inference import refuse_saved
+from ..state.inference import refuse_saved, within
 from ..state.refusals import ORDINARY, VALUES, refusal
 from ..state.writable import may_share_memory, refuse_inference, refuse_overlap, unlock
 from .cotangents import of_all_levels
@@ -122,7 +122,7 @@ def _write(op: Op, x: TensorBase, operands: list[Any], args: tuple[Any, ...], in
         if recording:
             node, after = _inner_node(op, operands, arrays, edges, args)
             refuse_saved(node, [
-                o._array for o in operands if o is not None and o._grad_meta and o._grad_meta.inference])
+                (o._array, within(o)) for o in operands if o is not None and o._grad_meta and o._grad_meta.inference])
         versions.writing(target)
         if transform is None:
             _put(op, target, arrays, options, out, into)

@@ -74,6 +74,7 @@ class AutogradMeta:
     turned = 0                             # for a base: the number of the last in-place change of its geometry
     creation = ORDINARY
     inference = False
+    within = 0                             # transforms that ran when it became an inference tensor or their argument
     name: str | None = None
 
     def __init__(self) -> None:
@@ -117,11 +118,10 @@ def meta_of(tensor: TensorBase) -> AutogradMeta:
     return meta
 
 
-def mark_inference(result: TensorBase) -> None:
-    """Make a new tensor, which no other thread has yet, an inference tensor."""
-    if result._grad_meta is None:
-        result._grad_meta = AutogradMeta()
-    result._grad_meta.inference = True
+def mark_inference(result: TensorBase, depth: int | None = None) -> None:
+    """Make a new tensor, which no other thread has yet, an inference tensor. `depth` is its `within`; else now."""
+    meta = result._grad_meta = result._grad_meta or AutogradMeta()
+    meta.inference, meta.within = True, local.thread.functions if depth is None else depth
 
 
 def note_layout(tensor: TensorBase) -> None:
@@ -165,7 +165,7 @@ def edge_of(tensor: TensorBase) -> Any:
     if meta is None:
         return tensor._edge
     if meta.inference:
-        watch_saving(tensor._array)
+        watch_saving(tensor)
     if meta.accumulator is not None and tensor._edge is None:
         return accumulator_of(tensor)                    # of a leaf that is no view, the usual case
     base = meta.base
@@ -274,7 +274,7 @@ def make_view(result: TensorBase, x: Any, replay: Callable[[Any], Any], creation
     if origin is not None:
         creation = max(creation, origin.creation)
         if origin.inference:                                 # PyTorch does not track views of inference tensors
-            meta.inference, meta.base, meta.replay = True, None, None
+            meta.inference, meta.within, meta.base, meta.replay = True, origin.within, None, None
     if creation != ORDINARY:                                 # the default of the class
         meta.creation = creation
 
@@ -381,7 +381,7 @@ def sharing(tensor: TensorBase, array: Array) -> Any:
     """A tensor without history over the memory of another. It is an inference tensor if the other is, in any mode."""
     result = with_edge(array, None)
     if tensor._grad_meta is not None and tensor._grad_meta.inference:
-        mark_inference(result)
+        mark_inference(result, tensor._grad_meta.within)
     return result
 
 

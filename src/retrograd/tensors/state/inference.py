@@ -11,21 +11,21 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...foundations.dtypes import Array
 from ...foundations.errors import noted
 from ...foundations.modes import local
-from ...graph.node import OpNode
+from ...graph.node import OpNode, leaves_behind
 from ...graph.packed import Converted, Indices
 
 if TYPE_CHECKING:
     from ...graph.node import Node
+    from .base import TensorBase
 
 # The node that saves an operand is among so many nodes that a call records first.
 _NODES = 4
 
 
-def watch_saving(array: Array) -> None:
-    """Make the next nodes of this thread raise if they save this array, which is that of an inference tensor."""
+def watch_saving(tensor: TensorBase) -> None:
+    """Make the next nodes of this thread raise if they save the array of this inference tensor."""
     thread = local.thread
     if not thread.grad:
         return
@@ -34,20 +34,34 @@ def watch_saving(array: Array) -> None:
         watch = _SavingWatch()
         thread.watchers = (watch, *thread.watchers)          # if it raises, no hook of saved tensors is called
     watch.left = _NODES
-    watch.arrays.append(weakref.ref(array))
+    watch.arrays.append((weakref.ref(tensor._array), within(tensor)))
 
 
-def refuse_saved(node: Any, arrays: Sequence[Any]) -> None:
-    """Raises RuntimeError if a node saves one of these arrays, which are those of inference tensors."""
+def within(tensor: TensorBase) -> int:
+    """How many transforms of functions were running when this inference tensor was made."""
+    meta = tensor._grad_meta
+    return 0 if meta is None else meta.within
+
+
+def refuse_saved(node: Any, arrays: Sequence[tuple[Any, int]]) -> None:
+    """Raises RuntimeError if a node saves one of these arrays of inference tensors, which are beside their `within`."""
     if isinstance(node, OpNode) and node.saved is not None:
         for kept in _kept(node.saved):
-            if any([kept is array for array in arrays]):
-                raise saved()
+            for array, depth in arrays:
+                if kept is array:
+                    refuse_saving(node, depth)
 
 
-def saved() -> RuntimeError:
-    """The error for an inference tensor that would be saved."""
-    return noted(
+def refuse_saving(node: Node, depth: int) -> None:
+    """Raises RuntimeError if a node may not save an inference tensor that was made inside of `depth` transforms.
+
+    For a transform, a tensor from outside is a constant of its own. So the node may save the tensor if it leads only to
+    arguments of transforms that began after the tensor was made.
+    """
+    leaves = [within(leaf.variable) for leaf in leaves_behind(node)]
+    if leaves and min(leaves) > depth:
+        return
+    raise noted(
         RuntimeError("Inference tensors cannot be saved for backward. Please do not use Tensors created in "
                          "inference mode in computation tracked by autograd. To work around this, you can make a clone "
                          "to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of "
@@ -69,12 +83,13 @@ class _SavingWatch:
 
     def __init__(self) -> None:
         self.left = _NODES
-        self.arrays: deque[weakref.ref[Any]] = deque(maxlen=16)
+        self.arrays: deque[tuple[weakref.ref[Any], int]] = deque(maxlen=16)
 
     def __call__(self, node: Node, results: Any, operands: Any) -> None:
         self.left -= 1
         try:
-            refuse_saved(node, [array for reference in self.arrays if (array := reference()) is not None])
+            refuse_saved(node, [(array, depth) for reference, depth in self.arrays
+                                if (array := reference()) is not None])
         except RuntimeError:
             self.left = 0
             raise

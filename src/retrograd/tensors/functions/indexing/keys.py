@@ -60,7 +60,7 @@ def as_item(key: Any) -> Any:
             number = numbers_in(key)
             return number if array.dtype.kind == "i" else bool(number)           # uint8 is an old form of bool
         if key._grad_meta is not None and key._grad_meta.inference:
-            watch_saving(array)
+            watch_saving(key)
         return array if array.dtype == np.int64 or array.dtype.kind == "b" else static_index(array)
     if type(key) is np.ndarray:
         return _as_index(checked_array(key))
