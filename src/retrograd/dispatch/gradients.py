@@ -95,7 +95,7 @@ class Node:
                     continue
                 rule, places = steps[index]
                 values = [self._as_tensor(saved[i], self.op.saves[i].kind) for i in places]
-                g = [plain(c) for c in cotangent]
+                g = [None if c is None else plain(c) for c in cotangent]
                 found.append(self._one(index, rule(g if self.op.several else g[0], *values)))
         return found[0] if len(found) == 1 else tuple(found)
 
@@ -173,6 +173,8 @@ GRADIENTS: Table[str, str] = table("A dispatch mode sees its gradients as {}", {
         "x: max_pool3d_with_indices_backward(g, x, kernel, stride, padding, dilation, ceil_mode, indices)",
     "mish": "x: mish_backward(g, x)",
     "mse_loss": "x: mse_loss_backward(g, x, y, reduced(reduction)); y: mse_loss_backward(g, y, x, reduced(reduction))",
+    "native_group_norm": ("x weight bias: native_group_norm_backward(g, x, mean, rstd, weight, x.shape[0], x.shape[1], "
+                          "prod(x.shape[2:]), groups, needed)"),
     "nll_loss": "x: nll_loss_backward(g, x, target, weight, reduced(reduction), ignore_index, total_weight)",
     "nll_loss2d": "x: nll_loss2d_backward(g, x, target, weight, reduced(reduction), ignore_index, total_weight)",
     "prelu": "x weight: _prelu_kernel_backward(g, x, weight)",

@@ -163,7 +163,8 @@ class DispatchPass(_Standing, RecordedPass):
         needed = [edge is not None and (self.wanted is None or edge in self.wanted) for edge in node.edges]
         found = Node(node, cotangent, saved or (), needed, *node.hooks.metadata[_CALL])
         gradients = composed(found)
-        if gradients is None and node.op.name not in GRADIENTS:
+        several = node.op.unfilled and [g is not None for g in cotangent] != [True] + [False] * (len(cotangent) - 1)
+        if gradients is None and (several or node.op.name not in GRADIENTS):
             return self._without_row(node, cotangent, saved)
         return [None if g is None else plain(g) for g in (found.gradients() if gradients is None else gradients)]
 

@@ -80,6 +80,7 @@ _ROWS = {
     "min": "min.dim(x, dim, keepdim); min(x)",
     "mse_loss": "mse_loss(x, y, reduced(reduction))",
     "nanmedian": "nanmedian.dim(x, dim, keepdim); nanmedian(x)",
+    "native_group_norm": "native_group_norm(x, weight, bias, x.shape[0], x.shape[1], prod(x.shape[2:]), groups, eps)",
     "ndtri": "special_ndtri(x)",
     "norm": "linalg_vector_norm(x, p, axes, keepdim, dtype=dtype); norm.Scalar(x)",
     "pow": "pow.Tensor_Tensor(x, y); pow.Tensor_Scalar(x, exponent); pow.Scalar(base, y)",

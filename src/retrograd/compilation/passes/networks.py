@@ -21,6 +21,7 @@ from ...ops.networks.normalization import (
     group_norm,
     layer_norm,
     layer_norm_backward,
+    native_group_norm,
     standardize_backward,
     standardized_sum,
     sum_over_rows,
@@ -184,7 +185,7 @@ def _sum_over_rows(w: LineWriter, x: Any, rank: int) -> bool:
 
 
 NETWORKS: dict[Op, Callable[..., bool]] = {
-    batch_norm: _batch_norm, group_norm: _group_norm,
+    batch_norm: _batch_norm, group_norm: _group_norm, native_group_norm: _group_norm,
     softmax: _softmax, log_softmax: _log_softmax, softmax_backward: _softmax_backward,
     log_softmax_backward: _log_softmax_backward,
     layer_norm: _layer_norm, layer_norm_backward: _layer_norm_backward, standardize_backward: _standardize_backward,

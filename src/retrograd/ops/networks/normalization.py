@@ -7,6 +7,7 @@ Layer normalization has a kernel that computes all three gradients of arrays in 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -119,6 +120,26 @@ def _channel_sum(g: Value) -> Any:
 group_norm = operator("group_norm", kernels.group_norm, tensors=3, node="NativeGroupNormBackward0",
                       outputs="out mean rstd", differentiable="out", layout="kept",
                       x=_group_x, weight=_group_weight, bias=_channel_sum)
+
+
+def _native_group_x(g: Any, x: Value, weight: Value | None, mean: Value, rstd: Value, groups: int, eps: float) -> Any:
+    """As in PyTorch, the gradients of the means and of 1 / the deviations count only together."""
+    by_out, by_mean, by_rstd = g
+    total = None if by_out is None else _group_x(by_out, x, weight, mean, rstd, groups, eps)
+    if by_mean is None or by_rstd is None:
+        return total
+    grouped = _in_groups(x, x.shape, groups)
+    slope = (grouped - _for_groups(mean)) * _for_groups(by_rstd * rstd * rstd * rstd)
+    part = np.reshape((_for_groups(by_mean) - slope) / (math.prod(grouped.shape[2:]) or 1), x.shape)
+    return part if total is None else total + part
+
+
+native_group_norm = operator(
+    "native_group_norm", kernels.group_norm, tensors=3, node="NativeGroupNormBackward0", outputs="out mean rstd",
+    unfilled=True, layout="kept", x=_native_group_x,
+    weight=lambda g, x, weight_shape, mean, rstd, groups, eps:
+        None if g[0] is None else _group_weight(g[0], x, weight_shape, mean, rstd, groups, eps),
+    bias=lambda g: None if g[0] is None else _channel_sum(g[0]))
 
 
 # Batch normalization, with the moments of the batch and with given moments

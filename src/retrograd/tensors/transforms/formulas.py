@@ -170,7 +170,17 @@ def _group_norm(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any
         return _normalized(x, weight, mean, rstd, by_x, by_weight, by_bias, (2, 3), eps)
 
     found = by_rule(tangent, x, weight, *out[1:], *tangents[:3])
-    return by_rule(lambda found: np.reshape(np.broadcast_to(found, shape), x.shape), found), None, None
+    by_out = by_rule(lambda found: np.reshape(np.broadcast_to(found, shape), x.shape), found)
+    if not op.several or tangents[0] is None:
+        return by_out, None, None
+
+    def moments(x: Any, mean: Any, rstd: Any, by_x: Any) -> Any:
+        x, by_x = _shaped((*shape[:2], -1), x, by_x)
+        by_mean = np.mean(by_x, axis=2)
+        slopes = np.mean((x - np.expand_dims(mean, 2)) * (by_x - np.expand_dims(by_mean, 2)), axis=2)
+        return by_mean, -rstd * rstd * rstd * slopes
+
+    return by_out, *by_rule(moments, x, *out[1:], tangents[0])
 
 
 def _batch_norm(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
@@ -217,6 +227,6 @@ FORMULAS: Table[Op, Formula] = table("Its tangent is computed by {}", {
            sorting.kthvalue, sorting.sort, sorting.stable_sort, sorting.topk, scans.cummax, scans.cummin),
     **_for(_pooled(2), pooling.max_pool2d, pooling.adaptive_max_pool2d, pooling.fractional_max_pool2d),
     **_for(_pooled(3), pooling.max_pool3d, pooling.adaptive_max_pool3d, pooling.fractional_max_pool3d),
-    normalization.layer_norm: _layer_norm, normalization.group_norm: _group_norm,
-    normalization.batch_norm: _batch_norm,
+    **_for(_group_norm, normalization.group_norm, normalization.native_group_norm),
+    normalization.layer_norm: _layer_norm, normalization.batch_norm: _batch_norm,
 }, MATRICES)

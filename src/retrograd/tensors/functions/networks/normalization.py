@@ -29,6 +29,7 @@ from ...state.base import moves, plain
 
 _add_number = recorded(arithmetic.add_number)
 _layer_norm, _group_norm = recorded(ops.layer_norm), recorded(ops.group_norm)
+_native_group_norm = recorded(ops.native_group_norm)
 _batch_norm, _batch_norm_by = recorded(ops.batch_norm), recorded(ops.batch_norm_by)
 
 
@@ -150,7 +151,10 @@ def _check_groups(x: Array, channels: int, groups: int, weight: TensorBase | Non
 @public()
 def native_group_norm(input: TensorBase, weight: TensorBase | None, bias: TensorBase | None, N: int, C: int, HxW: int,
                       group: int, eps: float) -> tuple[Any, Any, Any]:
-    """The result of `group_norm` for N * C channels of HxW elements, the means, and 1 / the deviations."""
+    """The result of `group_norm` for N * C channels of HxW elements, the means, and 1 / the deviations.
+
+    The last two require grad and have tangents. Their gradients count only together.
+    """
     x = array_of("native_group_norm", input)
     check_optional("native_group_norm", 2, weight=weight, bias=bias)
     _check_groups(x, C, group, weight, bias)
@@ -158,7 +162,7 @@ def native_group_norm(input: TensorBase, weight: TensorBase | None, bias: Tensor
         raise noted(RuntimeError(unsaid("Expected X.numel() == N * C * HxW to be true")),
                     given=f"{x.size} elements, and N * C * HxW is {N * C * HxW}")
     eps = float(number("native_group_norm", "eps", 8, eps))
-    return _group_norm(input, weight, bias, group, eps)  # type: ignore[no-any-return]
+    return _native_group_norm(input, weight, bias, group, eps)  # type: ignore[no-any-return]
 
 
 @public()
