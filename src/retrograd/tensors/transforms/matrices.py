@@ -87,13 +87,13 @@ def _svd(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> An
 
 
 def _cholesky(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
-    """L times the lower triangle of L^-1 dA L^-H, with half of the diagonal. dA counts with its Hermitian part."""
+    """L times the lower triangle of L^-1 dA L^-H, with half of the diagonal. As in PyTorch, dA counts as it is."""
 
     def tangent(t: Value, factor: Any) -> Any:
         lower = adjoint(factor) if upper else factor
         inner = solve_triangular(lower, t, False, True, False)
         inner = solve_triangular(adjoint(lower), inner, True, False, False)
-        found = np.matmul(lower, 0.5 * (lower_part(inner) + below_diagonal(adjoint(inner))))
+        found = np.matmul(lower, 0.5 * (lower_part(inner) + below_diagonal(inner)))
         return adjoint(found) if upper else found
 
     upper = option(op, args, "upper")
