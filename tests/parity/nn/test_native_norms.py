@@ -49,3 +49,24 @@ def test_which_results_require_grad(call: str, place: int, wanted: tuple[bool, .
         return out.grad_fn.name(), out.is_leaf, out.output_nr, [g is None for g in gradients]
 
     assert seen(retrograd) == seen(torch)
+
+
+STATISTICS = {
+    "evaluating": "F.batch_norm(x, m, v, w, b, False)", "alone": "F.batch_norm(x, m, v, None, None, False)",
+    "training": "(F.batch_norm(x, m, v, w, b, True), m * 1, v * 1)",
+    "native": "t.native_batch_norm(x, w, b, m, v, True, 0.1, 1e-5)",
+    "native evaluating": "t.native_batch_norm(x, w, b, m, v, False, 0.1, 1e-5)",
+    "instances": "F.instance_norm(x, m, v, w, b, False)",
+    "instances training": "(F.instance_norm(x, m, v, w, b, True), m * 1, v * 1)"}
+
+
+@pytest.mark.parametrize("mode", ["vjp", "jvp", "jvp of vjp", "vmap of jvp"])
+@pytest.mark.parametrize("moving", ["x", "m", "v", "mv", "xm", "xv", "wm", "bv", "wbmv", "xwbmv", "w", "wb"])
+@pytest.mark.parametrize("call", STATISTICS)
+def test_tangents_of_running_statistics(call: str, moving: str, mode: str) -> None:
+    def found(t: Any) -> Any:
+        given = {**_given(), "m": np.linspace(-1, 1, 4), "v": np.linspace(0.5, 1, 4)}
+        return outcome(t, STATISTICS[call], given, mode, list(moving))
+
+    theirs, ours = found(torch), found(retrograd)
+    assert alike(theirs, ours), (theirs, ours)

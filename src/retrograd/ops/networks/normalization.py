@@ -134,11 +134,18 @@ def _native_group_x(g: Any, x: Value, weight: Value | None, mean: Value, rstd: V
     return part if total is None else total + part
 
 
+def _native_group_weight(g: Any, x: Value, weight_shape: Shape, mean: Value, rstd: Value, groups: int) -> Any:
+    """Unlike that of `group_norm`, this gradient depends on the means and on 1 / the deviations, as results."""
+    if g[0] is None:
+        return None
+    standard = (_in_groups(x, x.shape, groups) - _for_groups(mean)) * _for_groups(rstd)
+    return np.reshape(np.sum(_in_groups(g[0], x.shape, groups) * standard, axis=(0, 3)), weight_shape)
+
+
 native_group_norm = operator(
     "native_group_norm", kernels.group_norm, tensors=3, node="NativeGroupNormBackward0", outputs="out mean rstd",
     unfilled=True, layout="kept", x=_native_group_x,
-    weight=lambda g, x, weight_shape, mean, rstd, groups, eps:
-        None if g[0] is None else _group_weight(g[0], x, weight_shape, mean, rstd, groups, eps),
+    weight=_native_group_weight,
     bias=lambda g: None if g[0] is None else _channel_sum(g[0]))
 
 

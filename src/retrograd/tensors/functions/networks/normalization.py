@@ -25,7 +25,7 @@ from ...recording.calls import recorded
 from ...recording.not_differentiable import refuse_gradient
 from ...recording.out_rules import FREE, rule
 from ...recording.public import public
-from ...state.base import moves, plain
+from ...state.base import constant, moves, plain
 
 _add_number = recorded(arithmetic.add_number)
 _layer_norm, _group_norm = recorded(ops.layer_norm), recorded(ops.group_norm)
@@ -200,9 +200,13 @@ def _check_batch(x: Array, channels: int, **parameters: Any) -> None:
 
 
 def _blend(running: TensorBase | None, found: TensorBase, momentum: float, scale: float) -> None:
-    """Move a running statistic towards that of a batch. As in PyTorch, this does not change the tensor's version."""
+    """Move a running statistic towards that of a batch. As in PyTorch, its version and its tangent stay as they were."""
     if running is not None:
-        ops.blend.write(kernels.blend, running._array, found._array, momentum, scale)
+        ops.blend.write(kernels.blend, constant(running._array), constant(found._array), momentum, scale)
+
+
+def _any_moves(*tensors: TensorBase | None) -> bool:
+    return any([tensor is not None and moves(tensor) for tensor in tensors])
 
 
 @public(out=rule(exact="expected scalar type {result} but found {out}", overlap=FREE))
@@ -225,11 +229,10 @@ def native_batch_norm(input: TensorBase, weight: TensorBase | None, bias: Tensor
                  running_var=running_var)
     if (running_mean is None) != (running_var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")
-    if local.thread.levels and moves(input) and any([
-            statistic is not None and moves(statistic) for statistic in (running_mean, running_var)]):
-        raise RuntimeError("batch_norm is not differentiable wrt running_mean and running_var, they cannot have "
-                           "forward grad defined")
     if not training:
+        if local.thread.levels and _any_moves(input, weight, bias) and _any_moves(running_mean, running_var):
+            raise RuntimeError("batch_norm is not differentiable wrt running_mean and running_var, they cannot have "
+                               "forward grad defined")
         result = _batch_norm_by(input, weight, bias, running_mean.detach(), running_var.detach(), eps)
         return result, *[plain(np.empty(0, x.dtype)) for _ in range(2)]
     count = math.prod(x.shape) // max(x.shape[axis_of("batch_norm", 1, x.ndim)], 1)
