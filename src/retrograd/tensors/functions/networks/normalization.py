@@ -200,7 +200,7 @@ def _check_batch(x: Array, channels: int, **parameters: Any) -> None:
 
 
 def _blend(running: TensorBase | None, found: TensorBase, momentum: float, scale: float) -> None:
-    """Move a running statistic towards that of a batch. As in PyTorch, its version and its tangent stay as they were."""
+    """Move a running statistic towards that of a batch. As in PyTorch, its version and its tangent stay the same."""
     if running is not None:
         ops.blend.write(kernels.blend, constant(running._array), constant(found._array), momentum, scale)
 
