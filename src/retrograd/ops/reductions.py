@@ -49,13 +49,18 @@ nansum = operator("nansum", sums.nansum, x=lambda g, x, axes, keepdim: np.where(
 # Variance. The variance of a complex array is real, so it is not holomorphic.
 
 
+def slope_of_variance(shape: Shape, axes: tuple[int, ...], correction: Any) -> float:
+    """What the distance of an element from the mean is multiplied by in the derivative of the variance."""
+    freedom = count(shape, axes) - correction
+    if not shape and freedom <= 0:
+        return math.nan
+    return 2.0 / freedom if freedom else math.inf
+
+
 def _var(g: Value, x: Value, axes: tuple[int, ...], keepdim: bool, correction: Any) -> Any:
-    if not x.ndim and correction >= 1:
-        return g * math.nan
-    freedom = count(x.shape, axes) - correction
     off = x - mean_dim(x, axes, True, None)
     g = spread(g, x.shape, axes, keepdim)
-    return (2.0 / freedom if freedom else math.inf) * g * off
+    return slope_of_variance(x.shape, axes, correction) * g * off
 
 
 def _std(g: Value, x: Value, out: Value, axes: tuple[int, ...], keepdim: bool, correction: Any) -> Any:

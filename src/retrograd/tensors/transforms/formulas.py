@@ -24,7 +24,7 @@ from ...ops.linalg.solving import det
 from ...ops.networks import losses, normalization, softmax
 from ...ops.networks.embedding import embedding
 from ...ops.networks.normalization import standardize, standardize_backward
-from ...ops.reductions import sum_dim
+from ...ops.reductions import mean_dim, slope_of_variance, sum_dim
 from ...ops.tables import Table, table
 from .matrices import MATRICES, Formula
 from .rules import by_rule, option, pulled, slope
@@ -70,6 +70,20 @@ def _reduced(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -
     axes = next((option(op, args, name) for name in ("axes", "dim") if name in op.arguments), None)
     axes = range(x.ndim) if axes is None or axes == () else (axes,) if isinstance(axes, int) else axes
     return sum_dim.run(terms, tuple([axis % x.ndim for axis in axes]), out.ndim == x.ndim, None)
+
+
+def _spread(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
+    """The tangents of variances or deviations, and of means. That of a deviation is 0 where the deviation is 0."""
+    x, axes, keepdim, correction = args
+    factor, root = slope_of_variance(x.shape, axes, correction), op in (reductions.std, reductions.std_mean)
+
+    def tangent(t: Value, x: Any, spread: Any) -> Any:
+        off = x - mean_dim(x, axes, True, None)
+        found = np.real(sum_dim(np.conj(t) * off * factor, axes, keepdim, None))
+        return np.where(spread == 0.0, 0.0, found / (spread * 2.0)) if root else found
+
+    by_spread = by_rule(tangent, tangents[0], x, out[0] if op.several else out)
+    return (by_spread, mean_dim.run(tangents[0], axes, keepdim, None)) if op.several else by_spread
 
 
 def _of_matrices(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
@@ -217,8 +231,8 @@ def _for(formula: Formula, *ops: Op) -> dict[Op, Formula]:
 FORMULAS: Table[Op, Formula] = table("Its tangent is computed by {}", {
     **_for(_symmetric, softmax.softmax, softmax.safe_softmax, indexing.masked_fill, indexing.index_fill),
     **_for(_reduced, norms.norm, norms.frobenius, reductions.amax, reductions.amin, reductions.max_all,
-           reductions.min_all, scans.prod_all, scans.prod_dim, reductions.var, reductions.std, softmax.logsumexp,
-           reductions.nansum),
+           reductions.min_all, scans.prod_all, scans.prod_dim, softmax.logsumexp, reductions.nansum),
+    **_for(_spread, reductions.var, reductions.std, reductions.var_mean, reductions.std_mean),
     **_for(_loss, losses.mse_loss, losses.smooth_l1_loss, losses.huber_loss, losses.binary_cross_entropy,
            losses.binary_cross_entropy_with_logits, losses.soft_margin_loss),
     **_for(_linear_in_first, embedding, sparse.embedding), constant_pad: _padded, softmax.log_softmax: _log_softmax,
