@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,12 @@ from ....foundations.dtypes import (
 from ....foundations.errors import kind_of, noted, warn
 from ....foundations.scalars import check_convertible, check_double
 from ....kernels import ranges as kernels
+from ....ops.basic import beyond
 from ...arguments.options import element_type, layout as Layout, made, number, strided
 from ...recording.out_rules import CONSTANT, COUNT_NOTICE, rule
 from ...recording.public import public
-from ...state.base import TensorBase, numbers_in
+from ...state.base import TensorBase, moves, numbers_in
+from ...transforms.batched import is_batch
 
 _OPTIONS = ("dtype dtype=None, layout layout=None, device device=None, bool pin_memory=False, "
             "bool requires_grad=False)")
@@ -96,23 +99,34 @@ def range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: torch_dtype 
 _ENDS = ("Tensor start, Tensor end", "Number start, Tensor end", "Tensor start, Number end", "Number start, Number end")
 
 
+def _bound(name: str, which: str, position: int, bound: Any) -> Any:
+    """A bound as a number; or the array of a tensor of which each sample has its own number."""
+    if isinstance(bound, TensorBase):
+        if moves(bound):
+            raise noted(
+                NotImplementedError(f"Trying to use forward AD with aten::{name} that does not support it."),
+                instead=f"pass {which}.detach(), since the numbers have no derivatives")
+        if is_batch(bound._array):
+            return bound._array
+        bound = numbers_in(bound)
+    return number(name, which, position, bound)
+
+
 def _ends(name: str, start: Any, end: Any, steps: Any,
           dtype: torch_dtype | None) -> tuple[Any, Any, int, np.dtype[Any]]:
     """The checked bounds and number of steps of `linspace` or `logspace`, and the dtype of the result."""
-    ends = []
-    for position, (which, bound) in enumerate((("start", start), ("end", end)), 1):
-        if isinstance(bound, TensorBase):
-            if bound._array.ndim:
-                raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {which} with "
-                                   f"{bound._array.ndim} dimension(s).")
-            bound = numbers_in(bound)
-        ends.append(number(name, which, position, bound))
+    given = [(which, bound._array.ndim) for which, bound in (("start", start), ("end", end))
+             if isinstance(bound, TensorBase)]
+    if any([ndim for _, ndim in given]):
+        found = " and ".join([f"{which} with {ndim} dimension(s)" for which, ndim in given])
+        raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {found}.")
+    ends = _bound(name, "start", 1, start), _bound(name, "end", 2, end)
     if isinstance(steps, float) or not hasattr(steps, "__index__"):
         raise TypeError(f"{name}() received an invalid combination of arguments - steps must be int, not "
                         f"{kind_of(steps)}")
     if steps < 0:
         raise noted(RuntimeError("number of steps must be non-negative"), because=f"not {steps}")
-    is_complex = any(isinstance(bound, complex) for bound in ends)
+    is_complex = any(isinstance(bound, complex) or (is_batch(bound) and bound.dtype.kind == "c") for bound in ends)
     if dtype is None:
         target = default_complex() if is_complex else default_floating()
     else:
@@ -124,6 +138,18 @@ def _ends(name: str, start: Any, end: Any, steps: Any,
     if target.kind == "b" and steps > 1:
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Bool'")
     return ends[0], ends[1], int(steps), target
+
+
+def _between(ends: list[Any], spaced: Callable[[Any, Any], Any]) -> Any:
+    """The numbers between two ends, for each sample if an end differs by sample."""
+    if not any(is_batch(end) for end in ends):
+        return spaced(*ends)
+
+    def of_sample(*arrays: Any) -> Any:
+        given = iter(arrays)
+        return spaced(*[next(given).item() if is_batch(end) else end for end in ends])
+
+    return beyond(of_sample, *[end for end in ends if is_batch(end)])
 
 
 @public(
@@ -139,7 +165,8 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: torch_dtype | None = No
     >>> torch.linspace(0, 1, 5)
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
     """
-    return made(kernels.linspace(*_ends("linspace", start, end, steps, dtype)), device, requires_grad)
+    *ends, count, target = _ends("linspace", start, end, steps, dtype)
+    return made(_between(ends, lambda low, high: kernels.linspace(low, high, count, target)), device, requires_grad)
 
 
 @public(
@@ -152,9 +179,10 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: tor
 
     The dtype is `dtype`, or the default float dtype. Raises RuntimeError if `steps` is negative.
     """
-    low, high, count, target = _ends("logspace", start, end, steps, dtype)
-    base = number("logspace", "base", 4, base, "float")
-    return made(kernels.logspace(low, high, count, base, target), device, requires_grad)
+    *ends, count, target = _ends("logspace", start, end, steps, dtype)
+    power = number("logspace", "base", 4, base, "float")
+    return made(_between(ends, lambda low, high: kernels.logspace(low, high, count, power, target)), device,
+                requires_grad)
 
 
 @public(
