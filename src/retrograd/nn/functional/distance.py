@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from ...autograd.grad_mode import no_grad
 from ...foundations.dtypes import dtype as torch_dtype, letter, result_dtype
 from ...foundations.errors import noted
@@ -14,7 +12,7 @@ from ...tensors.arguments.dims import axes_of
 from ...tensors.arguments.options import check_tensors, number
 from ...tensors.functions.elementwise.arithmetic import div
 from ...tensors.functions.linalg.distances import pdist
-from ...tensors.functions.linalg.norms import vector_norm
+from ...tensors.functions.linalg.norms import refuse_nothing
 from ...tensors.recording.calls import recorded
 from ...tensors.recording.public import public
 from ...tensors.tensor import Tensor
@@ -85,6 +83,6 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
     check_tensors("pairwise_distance", x1=x1, x2=x2)
     p, eps = number("pairwise_distance", "p", 3, p), number("pairwise_distance", "eps", 4, eps)
     off = _add_number(x1 - x2, eps)
-    if off._array.size == 0 and p in (math.inf, -math.inf):
-        return vector_norm(off, p, -1, keepdim)           # its error names the dimension
-    return _norm(off, p, axes_of("norm", -1, off._array.ndim), keepdim, None)
+    axes = axes_of("norm", -1, off._array.ndim)
+    refuse_nothing(off._array, p, axes)
+    return _norm(off, p, axes, keepdim, None)

@@ -42,7 +42,7 @@ def norm_backward(g: Value, x: Value, out: Value, p: float, axes: tuple[int, ...
         steep = np.where(x == 0.0, 0.0, sign * size ** (p - 1))
         return steep * spread(g, x.shape, axes, keepdim) * spread(out ** (1 - p), x.shape, axes, keepdim)
     scaled = sign * size ** (p - 1) if p < 2 else x * size ** (p - 2)
-    return scaled * spread(np.where(out == 0.0, 0.0, g / out ** (p - 1)), x.shape, axes, keepdim)
+    return scaled * spread(_over_power(g, out, p), x.shape, axes, keepdim)
 
 
 norm = operator("norm", kernels.norm, node="LinalgVectorNormBackward0", complex="adjoint", x=norm_backward)
@@ -76,7 +76,7 @@ def _dist(g: Value, x: Value, y: Value, out: Value, p: float) -> Any:
 dist = operator("dist", kernels.dist, domain=subtracted, tensors=2, complex="adjoint", x=_dist,
                 y=lambda g, x, y, out, p: -_dist(g, x, y, out, p))
 
-_EPSILON = 1e-7
+RENORM_EPSILON = 1e-7
 
 
 def _renorm(g: Value, x: Value, p: float, dim: int, maxnorm: float) -> Any:
@@ -84,7 +84,7 @@ def _renorm(g: Value, x: Value, p: float, dim: int, maxnorm: float) -> Any:
     axes = tuple([axis for axis in range(x.ndim) if axis != dim])
     size = norm(x, p, axes, True, None)
     along = sum_dim(np.real(np.conj(x) * g), axes, True, None)
-    inverse = 1.0 / (size + _EPSILON)
+    inverse = 1.0 / (size + RENORM_EPSILON)
     scaled = maxnorm * inverse * (g - inverse * norm_backward(along, x, size, p, axes, True))
     return np.where(size > maxnorm, scaled, g)
 

@@ -28,6 +28,7 @@ from ...ops.reductions import mean_dim, slope_of_variance, sum_dim
 from ...ops.tables import Table, table
 from .matrices import MATRICES, Formula
 from .rules import by_rule, option, pulled, slope
+from .selections import SELECTIONS
 
 if TYPE_CHECKING:
     from ...ops.values import Value
@@ -84,6 +85,21 @@ def _spread(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) ->
 
     by_spread = by_rule(tangent, tangents[0], x, out[0] if op.several else out)
     return (by_spread, mean_dim.run(tangents[0], axes, keepdim, None)) if op.several else by_spread
+
+
+def _renormed(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
+    """A slice that is scaled by maxnorm / norm moves with that norm, too."""
+    x, p, dim, most = args
+    axes = tuple([axis for axis in range(x.ndim) if axis != dim])
+
+    def tangent(t: Value, x: Any) -> Any:
+        size = norms.norm(x, p, axes, True, None)
+        slopes = norms.norm_backward(np.ones_like(size), x, size, p, axes, True)
+        by_size = sum_dim(np.real(np.conj(slopes) * t), axes, True, None)
+        inverse = 1.0 / (size + norms.RENORM_EPSILON)
+        return np.where(size > most, most * inverse * (t - inverse * by_size * x), t)
+
+    return by_rule(tangent, tangents[0], x)
 
 
 def _of_matrices(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
@@ -230,17 +246,17 @@ def _for(formula: Formula, *ops: Op) -> dict[Op, Formula]:
 
 FORMULAS: Table[Op, Formula] = table("Its tangent is computed by {}", {
     **_for(_symmetric, softmax.softmax, softmax.safe_softmax, indexing.masked_fill, indexing.index_fill),
-    **_for(_reduced, norms.norm, norms.frobenius, reductions.amax, reductions.amin, reductions.max_all,
-           reductions.min_all, scans.prod_all, scans.prod_dim, softmax.logsumexp, reductions.nansum),
+    **_for(_reduced, norms.norm, norms.frobenius, reductions.amax, reductions.amin, scans.prod_all,
+           scans.prod_dim, softmax.logsumexp, reductions.nansum),
     **_for(_spread, reductions.var, reductions.std, reductions.var_mean, reductions.std_mean),
     **_for(_loss, losses.mse_loss, losses.smooth_l1_loss, losses.huber_loss, losses.binary_cross_entropy,
            losses.binary_cross_entropy_with_logits, losses.soft_margin_loss),
     **_for(_linear_in_first, embedding, sparse.embedding), constant_pad: _padded, softmax.log_softmax: _log_softmax,
-    det: _of_matrices, normalization.batch_norm_by: _batch_norm_by,
+    det: _of_matrices, norms.renorm: _renormed, normalization.batch_norm_by: _batch_norm_by,
     **_for(_selected, sorting.max_dim, sorting.min_dim, sorting.median_dim, sorting.nanmedian_dim, sorting.mode,
            sorting.kthvalue, sorting.sort, sorting.stable_sort, sorting.topk, scans.cummax, scans.cummin),
     **_for(_pooled(2), pooling.max_pool2d, pooling.adaptive_max_pool2d, pooling.fractional_max_pool2d),
     **_for(_pooled(3), pooling.max_pool3d, pooling.adaptive_max_pool3d, pooling.fractional_max_pool3d),
     **_for(_group_norm, normalization.group_norm, normalization.native_group_norm),
     normalization.layer_norm: _layer_norm, normalization.batch_norm: _batch_norm,
-}, MATRICES)
+}, MATRICES, SELECTIONS)

@@ -206,13 +206,13 @@ def pushed(op: Op, call: Callable[..., Any], args: tuple[Any, ...], tangents: Ta
     product = PRODUCTS.get(op)
     if product is not None:
         return below(op, call, args), product.tangent(op, args, tangents)
-    if op.kind == "elementwise" and op.outputs == ("out",):
+    formula = FORMULAS.get(op)
+    if formula is None and op.kind == "elementwise" and op.outputs == ("out",):
         out = below(op, call, args)
         return out, _pointwise(op, args, tangents, out)
     if op.kind == "linear":
         out = below(op, call, args)
         return out, None if _is_window(out, args[0]) else _along(op, args, tangents)
-    formula = FORMULAS.get(op)
     if formula is not None:
         out = below(op, call, args)
         found = formula(op, args, tangents, out)

@@ -140,16 +140,15 @@ def _ends(name: str, start: Any, end: Any, steps: Any,
     return ends[0], ends[1], int(steps), target
 
 
-def _between(ends: list[Any], spaced: Callable[[Any, Any], Any]) -> Any:
+def _between(low: Any, high: Any, spaced: Callable[[Any, Any], Any]) -> Any:
     """The numbers between two ends, for each sample if an end differs by sample."""
-    if not any(is_batch(end) for end in ends):
-        return spaced(*ends)
-
-    def of_sample(*arrays: Any) -> Any:
-        given = iter(arrays)
-        return spaced(*[next(given).item() if is_batch(end) else end for end in ends])
-
-    return beyond(of_sample, *[end for end in ends if is_batch(end)])
+    if is_batch(low) and is_batch(high):
+        return beyond(lambda first, last: spaced(first.item(), last.item()), low, high)
+    if is_batch(low):
+        return beyond(lambda first: spaced(first.item(), high), low)
+    if is_batch(high):
+        return beyond(lambda last: spaced(low, last.item()), high)
+    return spaced(low, high)
 
 
 @public(
@@ -165,8 +164,9 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: torch_dtype | None = No
     >>> torch.linspace(0, 1, 5)
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
     """
-    *ends, count, target = _ends("linspace", start, end, steps, dtype)
-    return made(_between(ends, lambda low, high: kernels.linspace(low, high, count, target)), device, requires_grad)
+    low, high, count, target = _ends("linspace", start, end, steps, dtype)
+    numbers = _between(low, high, lambda first, last: kernels.linspace(first, last, count, target))
+    return made(numbers, device, requires_grad)
 
 
 @public(
@@ -179,10 +179,10 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: tor
 
     The dtype is `dtype`, or the default float dtype. Raises RuntimeError if `steps` is negative.
     """
-    *ends, count, target = _ends("logspace", start, end, steps, dtype)
+    low, high, count, target = _ends("logspace", start, end, steps, dtype)
     power = number("logspace", "base", 4, base, "float")
-    return made(_between(ends, lambda low, high: kernels.logspace(low, high, count, power, target)), device,
-                requires_grad)
+    numbers = _between(low, high, lambda first, last: kernels.logspace(first, last, count, power, target))
+    return made(numbers, device, requires_grad)
 
 
 @public(

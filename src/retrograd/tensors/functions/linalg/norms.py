@@ -47,6 +47,18 @@ def _target(name: str, dtype: Any, array: Array) -> Any:
     return target
 
 
+def refuse_nothing(x: Array, p: float, dims: Sequence[int]) -> None:
+    """Raise RuntimeError for an extreme of no elements. `dims` are those of the caller; none stand for all."""
+    if x.size == 0 and (p < 0 or p == math.inf):
+        said = f"linalg.vector_norm cannot compute the {p:g} norm on "
+        if not dims:
+            raise RuntimeError(f"{said}an empty tensor because the operation does not have an identity")
+        for dim in dims:
+            if x.shape[dim] == 0:
+                raise RuntimeError(f"{said}the dimension {dim}because this dimension is empty and the operation does "
+                                   "not have an identity")
+
+
 @public(
     "linalg_vector_norm(Tensor input, Number ord=2, ints[1] dim=None, bool keepdim=False, *, dtype dtype=None, Tensor "
     "out=None)",
@@ -68,14 +80,7 @@ def vector_norm(x: TensorBase, ord: float = 2, dim: Dims | None = None, keepdim:
         raise RuntimeError("linalg.vector_norm: Expected a non-complex scalar as the order of norm.")
     check_floating("linalg.vector_norm", array)
     axes = axes_of("linalg_vector_norm", dim, array.ndim)
-    if array.size == 0 and (p < 0 or p == math.inf):
-        said = f"linalg.vector_norm cannot compute the {p:g} norm on "
-        if dim is None or dim in ((), []):
-            raise RuntimeError(f"{said}an empty tensor because the operation does not have an identity")
-        for axis in axes:
-            if array.shape[axis] == 0:
-                raise RuntimeError(f"{said}the dimension {axis}because this dimension is empty and the operation does "
-                                   "not have an identity")
+    refuse_nothing(array, p, () if dim is None else (dim,) if isinstance(dim, int) else dim)
     return _norm(x, p, axes, flag("linalg_vector_norm", keepdim), _target("linalg.vector_norm", dtype, array))
 
 
@@ -305,9 +310,7 @@ def dist(input: TensorBase, other: TensorBase, p: float = 2) -> Any:
     sentence = clash(x.shape, y.shape)
     if sentence is not None:
         raise noted(RuntimeError(sentence), given=f"{[*x.shape]} and {[*y.shape]}")
-    if (p < 0 or p == math.inf) and 0 in (*x.shape, *y.shape):
-        raise RuntimeError(f"linalg.vector_norm cannot compute the {p:g} norm on an empty tensor because the operation "
-                           "does not have an identity")
+    refuse_nothing(x if x.size == 0 else y, p, ())
     return ops.dist(input, other, p)
 
 
@@ -335,4 +338,5 @@ def renorm(call: Call, input: TensorBase, p: float, dim: int, maxnorm: float) ->
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {array.ndim} dimensions")
     axis = axis_of("renorm", dim, array.ndim)
     check_floating("linalg.vector_norm", array)
+    refuse_nothing(array, p, [dim for dim in range(array.ndim) if dim != axis])
     return call(ops.renorm, input, float(p), axis, float(maxnorm))
