@@ -123,9 +123,13 @@ def _equal_bags(weight: Array, index: Array, starts: Array, mode: int) -> tuple[
     bags, sizes, chosen = np.repeat(np.arange(count), size), np.full(count, size), np.zeros((0, 0), np.int64)
     if mode == MAX:
         rows = weight.take(index, 0, mode="clip").reshape(count, size, -1)
-        place = rows.argmax(1)
-        chosen = np.take_along_axis(index.reshape(count, size), place, 1)
-        return np.take_along_axis(rows, place[:, None], 1)[:, 0], bags, sizes, chosen
+        place = rows.argmax(1)[:, None]
+        largest = np.take_along_axis(rows, place, 1)
+        if np.isnan(largest).any():
+            rows = _without_nan(rows, np.arange(size) > 0, 1)
+            place = rows.argmax(1)[:, None]
+            largest = np.take_along_axis(rows, place, 1)
+        return largest[:, 0], bags, sizes, np.take_along_axis(index.reshape(count, size), place[:, 0], 1)
     out = _sums_of_bags(weight, index.reshape(count, size), bags)
     return out if mode == SUM else np.divide(out, out.dtype.type(size), out=out), bags, sizes, chosen
 
@@ -146,13 +150,26 @@ def _sums_of_bags(weight: Array, index: Array, bags: Array) -> Array:
     return out
 
 
+def _without_nan(rows: Array, later: Array, axis: int) -> Array:
+    """The rows with -inf for each nan but those of the first row of a bag. Like PyTorch's, this maximum keeps what it has
+    beside a nan."""
+    later = later.reshape([-1 if i == axis else 1 for i in range(rows.ndim)])
+    return np.where(np.isnan(rows) & later, -np.inf, rows)
+
+
 def _largest(out: Array, chosen: Array, rows: Array, index: Array, of: Array) -> None:
     """Write the maximum of each bag, and the first row that has it."""
     if not rows.size:
         return
     first = np.flatnonzero(np.concatenate(([True], of[1:] != of[:-1])))
     largest = np.maximum.reduceat(rows, first, 0)
+    if np.isnan(largest).any():
+        later = np.ones(len(rows), np.bool_)
+        later[first] = False
+        rows = _without_nan(rows, later, 0)
+        largest = np.maximum.reduceat(rows, first, 0)
     out[of[first]] = largest
     group = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(of))))
-    place = np.where(rows == largest[group], np.arange(len(rows))[:, None], len(rows))
+    same = (rows == largest[group]) | (rows != rows)                        # a nan is that of the first row
+    place = np.where(same, np.arange(len(rows))[:, None], len(rows))
     chosen[of[first]] = index[np.minimum(np.minimum.reduceat(place, first, 0), len(rows) - 1)]
