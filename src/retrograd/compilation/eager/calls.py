@@ -220,6 +220,5 @@ SEEN: dict[Any, Callable[..., Seen | None]] = {
     softmax.softmax: _along, softmax.log_softmax: _along, softmax.softmax_backward: _along,
     softmax.log_softmax_backward: _along, normalization.layer_norm: _layer_norm,
     normalization.batch_norm: _batch_norm, normalization.group_norm: _group_norm,
-    normalization.native_group_norm: _group_norm,
     standardizing.layer_norm_backward: _layer_norm_backward,
     standardizing.standardize_backward: _standardize_backward, standardizing.standardized_sum: _standardized_sum}

@@ -151,8 +151,10 @@ def _sums_of_bags(weight: Array, index: Array, bags: Array) -> Array:
 
 
 def _without_nan(rows: Array, later: Array, axis: int) -> Array:
-    """The rows with -inf for each nan but those of the first row of a bag. Like PyTorch's, this maximum keeps what it has
-    beside a nan."""
+    """The rows with -inf for each nan, but for those of the first row of a bag.
+
+    So the maximum keeps what it has beside a nan, as in PyTorch.
+    """
     later = later.reshape([-1 if i == axis else 1 for i in range(rows.ndim)])
     return np.where(np.isnan(rows) & later, -np.inf, rows)
 

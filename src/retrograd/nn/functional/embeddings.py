@@ -98,7 +98,7 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
                              f"fixed length sequences. However, found offsets of type {type(offsets)}")
         count, width = input._array.shape
         if not width:
-            raise noted(RuntimeError("step must be nonzero"), because="each bag is a row of `input`, and rows are empty")
+            raise noted(RuntimeError("step must be nonzero"), because="each bag is a row of `input`, which is empty")
         offsets, include_last_offset = plain(np.arange(count) * width), False
         input = input.reshape(-1)
         per_sample_weights = None if per_sample_weights is None else per_sample_weights.reshape(-1)
