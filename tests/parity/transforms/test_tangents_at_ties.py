@@ -19,7 +19,9 @@ PAIRS = (
     "t.clamp(x, min=y)", "t.clamp(x, max=y)", "t.clamp(x, y, y + 1)", "t.clamp(x, y.flip(0), y)", "t.clamp_min(x, y)",
     "t.clamp_max(x, y)", "t.clamp(x, 0.0, 1.0)", "t.fmax(x, y[:1])", "t.maximum(x[:, None], y)",
     "t.clamp(x, y[:1], y[1:2])", "F.prelu(x, y[:1])", "t.maximum(x.detach(), y)", "t.fmin(x, y.detach())",
-    "x.clone().clamp_(min=y)", "t.clamp(x.detach(), y)", "t.clamp(x, y.detach(), y + 1)")
+    "x / y", "y / x", "x.detach() / y", "x / y.detach()", "(x * 0 + 2).div_(y)", "t.polar(x, y)",
+    "t.polar(x, y.detach())", "t.polar(x.detach(), y)", "x.clone().clamp_(min=y)", "t.clamp(x.detach(), y)",
+    "t.clamp(x, y.detach(), y + 1)")
 ROWS = {
     "nan": [NAN, 1, 2], "nans": [1, NAN, NAN], "ties": [2, -2, 2], "zeros": [0, 0, 0], "numbers": [1, 2, -3],
     "extremes tie": [1, 1, 3], "infinite": [INF, INF, 1], "one": [1.0], "signed zeros": [-0.0, 0, 1]}

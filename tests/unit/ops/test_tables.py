@@ -23,7 +23,7 @@ from retrograd.ops.indexing import sorting
 from retrograd.ops.tables import INDEX, Table, about, table
 from retrograd.optim import together
 from retrograd.tensors.recording import dependences
-from retrograd.tensors.transforms import batching, formulas, products, selections
+from retrograd.tensors.transforms import batching, formulas, products, special_points
 from retrograd.tensors.transforms.families.dims import by_dims
 from retrograd.tensors.transforms.families.operands import one_by_one
 from retrograd.tensors.transforms.families.table import RULES, rule_of
@@ -81,10 +81,10 @@ def test_each_rule_for_batches_is_reached() -> None:
 
 
 def test_each_row_about_tangents_is_reached() -> None:
-    """Elementwise and linear operators have their tangents by their kind, unless they select in another way at ties
-    than the gradient. An operator has one row."""
+    """Elementwise and linear operators have their tangents by their kind, unless these differ at special points
+    from what the gradient says. An operator has one row."""
     by_kind = [op for op in formulas.FORMULAS if op.kind != "operator"]
-    assert [op for op in by_kind if op.kind != "elementwise" or op not in selections.SELECTIONS] == []
+    assert [op for op in by_kind if op.kind != "elementwise" or op not in special_points.SPECIAL] == []
     assert [op for op in formulas.FORMULAS if not op.steps or op in products.PRODUCTS] == []
     assert [op for op in products.PRODUCTS if not op.steps or max(products.PRODUCTS[op].factors) >= op.arity] == []
 

@@ -52,6 +52,11 @@ def observed_and_quantized(x: Array, scale: Array, zero: Array, least: int, larg
     return x.copy(), np.ones(x.shape, bool)
 
 
+def moved(before: Array, found: Array, weight: np.float32) -> Array:
+    """A running end that moves by a fraction towards what was found, or all the way if it is infinite."""
+    return np.where(np.isinf(before), found, before + weight * (found - before))
+
+
 def chosen(low: float, high: float, least: int, largest: int, symmetric: bool = False) -> Quantization:
     """The scale and the zero for numbers from `low` to `high`, as integers from `least` to `largest`.
 
@@ -71,4 +76,5 @@ def chosen(low: float, high: float, least: int, largest: int, symmetric: bool = 
         low, high, scale = low * widened, high * widened, _LEAST_SCALE
     below = abs(least) - abs(low / scale) < abs(largest) - abs(high / scale)
     zero = (least + largest) / 2 if both else least - low / scale if below else largest - high / scale
-    return Quantization(scale, int(np.round(min(max(zero, least), largest))))
+    nearest = np.round(min(max(zero, least), largest))
+    return Quantization(scale, -2**31 if np.isnan(nearest) else int(nearest))        # the int that C++ makes of nan

@@ -28,7 +28,7 @@ from ...ops.reductions import mean_dim, slope_of_variance, sum_dim
 from ...ops.tables import Table, table
 from .matrices import MATRICES, Formula
 from .rules import by_rule, option, pulled, slope
-from .selections import SELECTIONS
+from .special_points import SPECIAL
 
 if TYPE_CHECKING:
     from ...ops.values import Value
@@ -259,4 +259,4 @@ FORMULAS: Table[Op, Formula] = table("Its tangent is computed by {}", {
     **_for(_pooled(3), pooling.max_pool3d, pooling.adaptive_max_pool3d, pooling.fractional_max_pool3d),
     **_for(_group_norm, normalization.group_norm, normalization.native_group_norm),
     normalization.layer_norm: _layer_norm, normalization.batch_norm: _batch_norm,
-}, MATRICES, SELECTIONS)
+}, MATRICES, SPECIAL)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ....foundations.dtypes import F32, Array, dtype as torch_dtype, float32, int32, int64, letter, require
 from ....foundations.errors import noted
+from ....foundations.modes import local
 from ....kernels.networks import fake_quantization as kernels
 from ....ops.basic import check_values
 from ....ops.framework import Op
@@ -127,9 +128,7 @@ def _observe(x: Array, low: TensorBase, high: TensorBase, weight: float) -> None
     """Move the running ends towards those of x: all the way if they are infinite, as before the first call."""
     for running, found in ((low, x.min(axis=-1)), (high, x.max(axis=-1))):
         before = running._array
-        known = np.isfinite(before)
-        moved = np.where(known, before + np.float32(weight) * (found - np.where(known, before, 0)), found)
-        _write(running, moved)
+        _write(running, local.thread.quietly(kernels.moved, before, found, np.float32(weight)))
 
 
 def _write(into: TensorBase, numbers: Any) -> None:
@@ -172,6 +171,8 @@ def fused_moving_avg_obs_fake_quant(input: TensorBase, observer_on: TensorBase, 
             running_min._array.ravel().tolist(), running_max._array.ravel().tolist())]
         _write(scale, [one.scale for one in found])
         _write(zero_point, [one.zero for one in found])
+        if per_row_fake_quant:
+            _refuse_outside(zero_point._array, quant_min, quant_max)
     along = (-1, *[1] * (x.ndim - 1)) if per_row_fake_quant else ()
     return _observed(input, _shaped(scale, None, along), _shaped(zero_point, int32, along), quant_min, quant_max, on)[0]
 

@@ -1,5 +1,4 @@
-"""The tangents of operators that select one of two numbers, or of many, where PyTorch's rule for ties is not that of
-the gradient.
+"""Tangents that differ, at some points, from what the rule of the gradient says. Here they are PyTorch's.
 
 For example, `fmax` of two equal numbers gives the gradient to the first, and takes the tangent of the second.
 """
@@ -12,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...ops import reductions
-from ...ops.elementwise import comparison
+from ...ops.elementwise import arithmetic, comparison, elementary
 from ...ops.framework import Op
 from ...ops.indexing import sorting
 from ...ops.networks.activations import prelu
 from ...ops.reductions import sum_dim
 from .matrices import Formula
-from .rules import by_rule
+from .rules import by_elements, by_rule
 
 if TYPE_CHECKING:
     from ...ops.values import Value
@@ -84,10 +83,38 @@ def _shared(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) ->
     return by_rule(tangent, tangents[0], args[0], out)
 
 
-SELECTIONS: dict[Op, Formula] = {
+def _quotient(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
+    """Where the divisor is 0, the infinite quotient counts."""
+    (of_x, of_y), y = tangents[:2], args[1]
+    if of_y is None:
+        return by_elements([(lambda t, y: t / y, [of_x, y])])
+    if of_x is None:
+        return by_elements([(lambda t, y, out: -(t * out) / y, [of_y, y, out])])
+    return by_elements([(lambda of_x, of_y, y, out: (of_x - of_y * out) / y, [of_x, of_y, y, out])])
+
+
+def _polar(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
+    """A number whose distance from 0 is 0 has a direction, too."""
+
+    def tangent(distance: Value, angle: Value, of_distance: Any, of_angle: Any) -> Any:
+        across, along = np.cos(angle), np.sin(angle)
+        if of_angle is None:
+            parts = of_distance * across, of_distance * along
+        else:
+            turned = of_angle * distance
+            parts = -turned * along, turned * across
+            if of_distance is not None:
+                parts = of_distance * across + parts[0], of_distance * along + parts[1]
+        return elementary.view_as_complex(np.stack(parts, -1))
+
+    return by_rule(tangent, *args[:2], *tangents[:2])
+
+
+SPECIAL: dict[Op, Formula] = {
     comparison.maximum: _selecting(_greatest), comparison.minimum: _selecting(_least),
     comparison.fmax: _selecting(_first_greatest), comparison.fmin: _selecting(_first_least),
     comparison.clamp: _selecting(_clamped), comparison.clamp_min: _selecting(_at_least),
     comparison.clamp_max: _selecting(_at_most), prelu: _selecting(_rectified),
+    arithmetic.div: _quotient, elementary.polar: _polar,
     reductions.max_all: _shared, reductions.min_all: _shared, sorting.median: _shared, sorting.nanmedian: _shared,
 }
