@@ -56,6 +56,7 @@ def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomne
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
+        _check_out_dims(out_dims, func)
         size, dims, leaves, spec = _process_batched_inputs(in_dims, args, func)
         call = _Call(func, dims, spec, kwargs, out_dims, randomness)
         if fallback == "loop":
@@ -208,16 +209,19 @@ def _unwrap_batched(batched_outputs: Any, out_dims: Any, vmap_level: int, batch_
                            for output, dim in zip(outputs, dims, strict=True)], spec)
 
 
+def _check_out_dims(out_dims: Any, func: Callable[..., Any]) -> None:
+    if not isinstance(out_dims, int | None) and any(not isinstance(d, int | None) for d in tree_flatten(out_dims)[0]):
+        raise ValueError(f"vmap({_get_name(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a "
+                         "python collection of ints representing where in the outputs the vmapped dimension should "
+                         "appear.")
+
+
 def _flat_out_dims(out_dims: Any, spec: TreeSpec, func: Callable[..., Any]) -> list[Any]:
     """The dim of the batch for each output."""
     dims = out_dims
     if spec.is_leaf() and isinstance(dims, tuple) and len(dims) == 1:
         dims = dims[0]
     flat = _broadcast_to_and_flatten(dims, spec)
-    if not isinstance(dims, int | None) and any(not isinstance(d, int | None) for d in tree_flatten(dims)[0]):
-        raise ValueError(f"vmap({_get_name(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a "
-                         "python collection of ints representing where in the outputs the vmapped dimension should "
-                         "appear.")
     if flat is None:
         raise ValueError(
             f"vmap({_get_name(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the "

@@ -188,6 +188,10 @@ CLAIMS = [
           "tensor([0.5000, 0.5000])", "RuntimeError: unsupported tensor layout"),
 
     # Transforms, the graph, and inside of `vmap`
+    Claim("`jacfwd` with a negative `argnums` is right",
+          "r = torch.func.jacfwd(lambda x: x * 2, argnums=-1)(torch.ones(1))", "tensor([[2.]])", "tensor([[0.]])"),
+    Claim("`linspace` and `logspace` between ends that differ by sample have the dtype that they have outside",
+          "r = torch.vmap(lambda a: torch.linspace(a, 3.0, 2))(torch.ones(1)).dtype", "torch.float32", "torch.float64"),
     Claim("no second derivative of `glu` through forward mode",
           "def f(x): return torch.nn.functional.glu(x, 0).sum()\n"
           "def slope(x): return torch.func.jvp(f, (x,), (torch.ones(4),))[1]\n"
