@@ -42,7 +42,7 @@ def norm_backward(g: Value, x: Value, out: Value, p: float, axes: tuple[int, ...
         steep = np.where(x == 0.0, 0.0, sign * size ** (p - 1))
         return steep * spread(g, x.shape, axes, keepdim) * spread(out ** (1 - p), x.shape, axes, keepdim)
     scaled = sign * size ** (p - 1) if p < 2 else x * size ** (p - 2)
-    return scaled * spread(_over_power(g, out, p), x.shape, axes, keepdim)
+    return scaled * spread(np.where(out == 0.0, 0.0, g / out ** (p - 1)), x.shape, axes, keepdim)
 
 
 norm = operator("norm", kernels.norm, node="LinalgVectorNormBackward0", complex="adjoint", x=norm_backward)

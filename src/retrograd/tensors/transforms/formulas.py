@@ -87,6 +87,20 @@ def _spread(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) ->
     return (by_spread, mean_dim.run(tangents[0], axes, keepdim, None)) if op.several else by_spread
 
 
+def _distance(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
+    """That of the norm of the difference. At a distance of 0 it is 0."""
+    p = option(op, args, "p")
+
+    def tangent(x: Value, y: Value, out: Any, of_x: Any, of_y: Any) -> Any:
+        off: Any = x - y
+        t = of_x if of_y is None else -of_y if of_x is None else of_x - of_y
+        axes = tuple(range(off.ndim))
+        slopes = norms.norm_backward(np.ones_like(out), off, out, p, axes, False)
+        return sum_dim(np.real(np.conj(slopes) * t), axes, False, None)
+
+    return by_rule(tangent, *args[:2], out, *tangents[:2])
+
+
 def _renormed(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
     """A slice that is scaled by maxnorm / norm moves with that norm, too."""
     x, p, dim, most = args
@@ -252,7 +266,8 @@ FORMULAS: Table[Op, Formula] = table("Its tangent is computed by {}", {
     **_for(_loss, losses.mse_loss, losses.smooth_l1_loss, losses.huber_loss, losses.binary_cross_entropy,
            losses.binary_cross_entropy_with_logits, losses.soft_margin_loss),
     **_for(_linear_in_first, embedding, sparse.embedding), constant_pad: _padded, softmax.log_softmax: _log_softmax,
-    det: _of_matrices, norms.renorm: _renormed, normalization.batch_norm_by: _batch_norm_by,
+    det: _of_matrices, norms.renorm: _renormed, norms.dist: _distance,
+    normalization.batch_norm_by: _batch_norm_by,
     **_for(_selected, sorting.max_dim, sorting.min_dim, sorting.median_dim, sorting.nanmedian_dim, sorting.mode,
            sorting.kthvalue, sorting.sort, sorting.stable_sort, sorting.topk, scans.cummax, scans.cummin),
     **_for(_pooled(2), pooling.max_pool2d, pooling.adaptive_max_pool2d, pooling.fractional_max_pool2d),
