@@ -52,14 +52,18 @@ def with_constants(program: Program) -> Program:
 
 
 def with_equal_constants(program: Program) -> Program:
-    """The program with one constant in place of small ones that are equal in all numbers and in their geometry."""
+    """The program with one constant in place of small ones that are equal in all numbers and in their geometry.
+
+    Constants with views stay as they are, since a view lies in the memory of its constant.
+    """
     values = program.values
     changing = all_memory_written(program) | {values[number].memory for number in program.outputs}
+    changing |= {value.memory for value in values if value.is_view}
     found: dict[Hashable, int] = {}
     instead: dict[int, int] = {}
     for value in values:
         like = value.like
-        if value.source == "constant" and not value.is_view and value.number not in changing and (
+        if value.source == "constant" and value.memory not in changing and (
                 type(like) is np.ndarray and like.size <= _SMALL):
             same = found.setdefault((like.dtype, like.shape, like.strides, like.tobytes()), value.number)
             if same != value.number:
@@ -103,6 +107,9 @@ def with_others(program: Program, lines: list[Line], instead: dict[int, int]) ->
     """
     values = program.values
     owners = {number: values[same].memory for number, same in instead.items() if values[number].memory == number}
+    for number, same in instead.items():
+        if values[number].source != "line":                # it lies nowhere else
+            values[number].like = values[same].like
     moved = set()
     for value in values:
         while value.memory in owners:

@@ -10,6 +10,7 @@ import pytest
 
 import retrograd as torch
 from compiled.sizes import EXECUTORS
+from retrograd.compilation.program import stand_ins
 
 W = torch.arange(6.).reshape(2, 3)
 
@@ -122,3 +123,18 @@ def _near(found: Any, right: Any) -> bool:
     if isinstance(right, str):
         return bool(found == right)
     return torch.allclose(torch.tensor(found), torch.tensor(right), 1e-5, 1e-6, equal_nan=True)
+
+
+def test_views_of_equal_constants_lie_in_their_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    take = stand_ins.reserve
+    monkeypatch.setattr(stand_ins, "reserve", lambda size: sizes.append(size) or take(size))
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        large = torch.ones(2 ** 20)                         # which lies between the two constants
+        return (torch.ones(3).view(3, 1) * x).sum() + (torch.ones(3).view(1, 3) * x).sum() + large.sum()
+
+    x = torch.arange(9.).view(3, 3)
+    compiled = torch.compile(step, backend="numpy")
+    assert compiled(x) == compiled(x) == step(x)
+    assert sum(sizes) < 2 ** 24
