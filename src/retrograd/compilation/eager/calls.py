@@ -16,6 +16,7 @@ from ...foundations.dtypes import F32, F64, I64, Array, Shape
 from ...kernels.images import served_convolution
 from ...kernels.images.columns import Window
 from ...kernels.indexing import picking
+from ...kernels.linalg import served_products
 from ...kernels.networks import adding_rows, normalization, softmax, standardizing
 from ...kernels.rows import row_sums
 from .plans import Given, Size
@@ -103,6 +104,20 @@ def _picking(whole: Array, index: Array, dim: int, *part: Array) -> Seen | None:
     shape = whole.shape
     sizes = math.prod(shape[:dim]), shape[dim], index.shape[dim], math.prod(shape[dim + 1:])
     return Seen((_GIVEN["RN", whole.dtype.char],), [whole, index, *part], sizes, [index.shape])
+
+
+def _product(x: Array, y: Array) -> Seen | None:
+    """A call for two matrices, or two stacks of matrices, whose rows or columns have no gaps inside."""
+    size = x.itemsize
+    (*x_next, row, step), (*y_next, gap, inner) = [[s // size for s in a.strides] for a in (x, y)]
+    turned = gap == 1 != inner
+    if turned:
+        gap = inner
+    if min(row, step) < 1 or (row != 1 and step != 1) or gap < 1 or (not turned and inner != 1) or not (
+            x.flags.aligned and y.flags.aligned):
+        return None
+    sizes = row, step, gap, int(turned), *(x_next or (0,)), *(y_next or (0,))
+    return Seen((_GIVEN["RN", x.dtype.char],), [x, y], sizes, [(*x.shape[:-1], y.shape[-1])])
 
 
 def _convolution(x: Array, weight: Array, bias: Array, window: Window, groups: int) -> Seen | None:
@@ -216,6 +231,7 @@ def _standardized_sum(g: Array, x: Array, mean: Array, rstd: Array, over: Any, a
 SEEN: dict[Any, Callable[..., Seen | None]] = {
     row_sums: _row_sums, adding_rows.add_rows: _add_rows, adding_rows.chosen_rows_added: _add_rows,
     picking.picked: _picking, picking.added: _picking,
+    served_products.product: _product,
     served_convolution.gathered: _convolution, served_convolution.weight_gradient: _convolution_weight,
     softmax.softmax: _along, softmax.log_softmax: _along, softmax.softmax_backward: _along,
     softmax.log_softmax_backward: _along, normalization.layer_norm: _layer_norm,

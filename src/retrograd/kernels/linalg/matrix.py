@@ -27,13 +27,16 @@ from ...foundations.scalars import converted, filling, rounded_to
 from ..elementwise.arithmetic import like
 from ..options import converts, option, rounds_steps
 from ..rounding import in_steps
-from ..thresholds import EINSUM_PRODUCT, TURNED_FACTOR
+from ..thresholds import EINSUM_PRODUCT, PRODUCT_FACTOR, TURNED_FACTOR
+from .served_products import product
 
 
 def mm(x: Array, y: Array, out: Array | EllipsisType = ...) -> Any:
     """The product of two matrices, or of a matrix and a vector. For small ones `dot` takes a third of matmul's time."""
     if x.itemsize == 2 and x.dtype == F16:               # the BLAS has no product of float16
         return mm(x.astype(F32), y.astype(F32)).astype(F16)
+    if x.size >= PRODUCT_FACTOR and y.ndim == 2 and (found := product(x, y)) is not None:
+        return found
     if 0 in x.strides or 0 in y.strides:                 # NumPy does not hand repeated elements to the BLAS
         return np.ascontiguousarray(x).dot(np.ascontiguousarray(y))
     if y.ndim == 2 and y.size > TURNED_FACTOR and 4 * x.shape[0] <= y.shape[1] and y.flags.f_contiguous:
@@ -58,6 +61,8 @@ def bmm(x: Array, y: Array, out: Array | EllipsisType = ...) -> Any:
         return np.einsum("...ij,...jk->...ik", x, y, order="C")
     if x.itemsize == 2 and x.dtype == F16:
         return np.matmul(_dense(x.astype(F32)), _dense(y.astype(F32)), out=...).astype(F16)
+    if x.shape[:-2] == y.shape[:-2] and x.size >= PRODUCT_FACTOR and (found := product(x, y)) is not None:
+        return found
     return np.matmul(_dense(x), _dense(y), out=...)
 
 
