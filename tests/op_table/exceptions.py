@@ -48,7 +48,8 @@ _STATISTICS = listed("what differs by sample is written over running statistics,
                      "native_batch_norm; instance_norm affine; fused_moving_avg_obs_fake_quant")
 _SHAPES = listed("the shape of the result depends on the numbers, and so differs by sample",
                  "unique; unique dim; unique_consecutive; unique_consecutive dim; nonzero; argwhere")
-_EVER = {**_STATISTICS, **_SHAPES}
+_CHECKS = listed("it looks at the numbers of the weights, as in PyTorch", "cov by weights; cov by weights of all")
+_EVER = {**_STATISTICS, **_SHAPES, **_CHECKS}
 _LEAVES = {**_EVER, "a kept gradient": "a backward pass inside of it asks for a leaf"}
 UNBATCHED = {"values": _LEAVES, "nested": _LEAVES, "inside": _EVER, "outside": _LEAVES, "tangents": _LEAVES}
 

@@ -1,9 +1,9 @@
 """Products of matrices, and of stacks of matrices, as machine code: `kernels.linalg.served_products.product`.
 
-A tile of the result stays in registers while the factors go by, so each number adds its terms one after the other, and
+A tile of the result stays in registers while the factors go by. So each number adds its terms one after the other, and
 does not depend on the threads. The result is made in panels of columns, and each panel in blocks of rows. The last tile
-of a panel, and the last panel, overlap those before them, where the same numbers are written again. A second factor that
-lies by columns is brought in order panel by panel, in memory of the function.
+of a panel, and the last panel, overlap those before them, where the same numbers are written again. A second factor
+that lies by columns is brought in order panel by panel, in memory of the function.
 
 The threads of OpenBLAS wait for each other at the end of each product. If another program has one of the cores, a short
 product takes as long as the system lets that program run. Here the calling thread takes the parts of a thread that does

@@ -1,7 +1,7 @@
 """The products of matrices that machine code computes, if there is any: those that are neither small nor large.
 
-NumPy calls a BLAS, which shares such products among threads that wait for each other. `compilation/eager/multiplying.py`
-says what that costs.
+NumPy calls a BLAS, which shares such products among threads that wait for each other. The docstring of
+`compilation/eager/multiplying.py` says what that costs.
 """
 
 from __future__ import annotations
@@ -20,5 +20,7 @@ def product(x: Array, y: Array) -> Any:
     if (dtype is not F32 and dtype is not F64) or y.dtype is not dtype or x.ndim != y.ndim or (
             m < PRODUCT_ROWS or n < PRODUCT_COLUMNS or not 16 <= k <= PRODUCT_DEPTH or threads.available() < 2):
         return None
-    work = m * n * k * (len(x) if x.ndim == 3 else 1)
-    return served(product, x, y) if PRODUCT_SERVED <= work <= PRODUCT_MOST else None
+    work = m * n * k
+    if work > PRODUCT_MOST or work * (len(x) if x.ndim == 3 else 1) < PRODUCT_SERVED:
+        return None
+    return served(product, x, y)

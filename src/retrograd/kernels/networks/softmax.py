@@ -18,6 +18,7 @@ from ...foundations.dtypes import F16, F32, F64, Array, is_half, refuse
 from ..elementwise.elementary import widened
 from ..layout import empty_as
 from ..linalg.line_products import by_row
+from ..linalg.matrix import bmm
 from ..native.served import served
 from ..native.threads import blocks, in_parts
 from ..options import rounds_steps
@@ -221,14 +222,14 @@ def attention(q: Array, k: Array, v: Array, mask: Array | None, causal: bool, sc
     """
     heads = q.shape[1]
     left, right = _stack(q, heads), _stack(k, heads)
-    scores = np.matmul(left * left.dtype.type(scale), right.swapaxes(1, 2))
+    scores = bmm(left * left.dtype.type(scale), right.swapaxes(1, 2))
     if mask is not None:
         shaped = scores.reshape(*q.shape[:3], k.shape[2])
         np.add(shaped, mask, out=shaped, casting="same_kind")
     if causal:
         np.copyto(scores, -math.inf, where=np.triu(np.ones(scores.shape[1:], bool), 1))
     weights = safe_softmax(scores, 2)
-    out = np.matmul(weights, _stack(v, heads)).reshape(*q.shape[:3], v.shape[3])
+    out = bmm(weights, _stack(v, heads)).reshape(*q.shape[:3], v.shape[3])
     out = out.astype(q.dtype, copy=False)
     if not q.flags.c_contiguous:
         rows, out = out, empty_as(q, q.dtype)

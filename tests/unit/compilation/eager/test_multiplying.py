@@ -1,4 +1,4 @@
-"""Products by machine code: each number is a sum of its terms in their order, whatever the sizes, layouts and threads."""
+"""Products by machine code: each number is a sum of its terms in their order, for all sizes, layouts and threads."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from needing import needs
 from retrograd.kernels.linalg.matrix import bmm, mm
 from retrograd.kernels.linalg.served_products import product
 from retrograd.kernels.native import threads
+from retrograd.kernels.thresholds import PRODUCT_SERVED
 
 from .served_calls import noted
 
@@ -58,10 +59,10 @@ def check(x: Any, y: Any, served: bool = True) -> Any:
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.integers(16, 200), st.integers(16, 300), st.integers(32, 200), st.sampled_from("fd"), st.sampled_from(LAYOUTS),
-       st.sampled_from(LAYOUTS), st.integers(0, 1 << 30))
+@given(st.integers(16, 200), st.integers(16, 300), st.integers(32, 200), st.sampled_from("fd"),
+       st.sampled_from(LAYOUTS), st.sampled_from(LAYOUTS), st.integers(0, 1 << 30))
 def test_any_matrices(m: int, k: int, n: int, dtype: str, first: str, second: str, seed: int) -> None:
-    m = max(m, -(-(1 << 18) // (k * n)))
+    m = max(m, -(-PRODUCT_SERVED // (k * n)))
     random = np.random.default_rng(seed)
     x, y = laid(random.standard_normal((m, k)).astype(dtype), first), laid(
         random.standard_normal((k, n)).astype(dtype), second)
@@ -77,7 +78,7 @@ def test_any_matrices(m: int, k: int, n: int, dtype: str, first: str, second: st
        st.integers(0, 1 << 30))
 def test_any_stacks(count: int, m: int, k: int, n: int, dtype: str, first: str, second: str, other: str,
                     seed: int) -> None:
-    m = max(m, -(-(1 << 18) // (count * k * n)))
+    m = max(m, -(-PRODUCT_SERVED // (count * k * n)))
     random = np.random.default_rng(seed)
     x, y = laid(random.standard_normal((count, m, k)).astype(dtype), first), laid(
         random.standard_normal((count, k, n)).astype(dtype), second)
@@ -94,8 +95,8 @@ def test_any_stacks(count: int, m: int, k: int, n: int, dtype: str, first: str, 
 @pytest.mark.parametrize("dtype", ["f", "d"])
 def test_numbers_that_are_not_finite(dtype: str) -> None:
     random = np.random.default_rng(0)
-    x, y = random.standard_normal((90, 70)).astype(dtype), random.standard_normal((70, 61)).astype(dtype)
-    x[3, 5], x[80, 2], y[4, 60], y[9, 0] = np.inf, np.nan, -np.inf, np.nan
+    x, y = random.standard_normal((190, 90)).astype(dtype), random.standard_normal((90, 71)).astype(dtype)
+    x[3, 5], x[80, 2], y[4, 70], y[9, 0] = np.inf, np.nan, -np.inf, np.nan
     with noted() as found:
         result = mm(x, y)
     assert found == [product]
@@ -106,7 +107,7 @@ def test_numbers_that_are_not_finite(dtype: str) -> None:
 
 def test_what_numpy_multiplies() -> None:
     random = np.random.default_rng(1)
-    x, y = random.standard_normal((100, 100)), random.standard_normal((100, 100))
+    x, y = random.standard_normal((110, 110)), random.standard_normal((110, 110))
     for one, other in ((x[:15], y), (x, y[:, :31]), (x[:, ::2], y[::2]), (x[::-1], y), (x, y[:, ::-1]),
                        (x[:40], y[:, :40])):
         check(one, other, served=False)
@@ -125,7 +126,7 @@ def test_gradients() -> None:
     def gradients() -> list[Any]:
         torch.manual_seed(0)
         x, w = torch.randn(200, 96, requires_grad=True), torch.randn(64, 96, requires_grad=True)
-        stack = torch.randn(6, 64, 40, requires_grad=True)
+        stack = torch.randn(8, 64, 40, requires_grad=True)
         y = torch.nn.functional.linear(x, w).tanh()
         loss = y.square().sum() + torch.bmm(stack, stack.transpose(1, 2)).square().mean()
         return [each.numpy() for each in torch.autograd.grad(loss, (x, w, stack))]
