@@ -58,9 +58,12 @@ def slope_of_variance(shape: Shape, axes: tuple[int, ...], correction: Any) -> f
 
 
 def _var(g: Value, x: Value, axes: tuple[int, ...], keepdim: bool, correction: Any) -> Any:
+    slope = slope_of_variance(x.shape, axes, correction)
+    if math.isnan(slope):                                  # for all x, so nothing depends on x
+        return g * slope
     off = x - mean_dim(x, axes, True, None)
     g = spread(g, x.shape, axes, keepdim)
-    return slope_of_variance(x.shape, axes, correction) * g * off
+    return slope * g * off
 
 
 def _std(g: Value, x: Value, out: Value, axes: tuple[int, ...], keepdim: bool, correction: Any) -> Any:

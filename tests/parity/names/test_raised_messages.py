@@ -11,6 +11,7 @@ ACCEPTED = {
     "autograd/backward.py": "PyTorch puts the shapes together from parts",
     "distributed/debugging.py": "PyTorch's binding puts the message together from parts",
     "foundations/errors.py": "PyTorch's library keeps this message in parts",
+    "optim/foreach_checks.py": "PyTorch's library puts the dimensions into the message",
     "tensors/transforms/refusals.py": "PyTorch puts the places in memory together from parts",
 }
 _PARTS = re.compile(r"\0|\{\}|%s|[\[\]():;,'\n]|(?<=[.!?]) ")

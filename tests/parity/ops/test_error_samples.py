@@ -22,8 +22,6 @@ SHARE = 0.95            # of the messages of calls that both refuse
 # Messages that differ, by the function, each with the reason. All others are the same.
 _FIRST = "of two faults, the other is found first"
 OTHER_WORDS = {
-    "linspace": "PyTorch names both bounds, and all ways to call the function; here the first fault is named",
-    "logspace": "the same",
     "nn.functional.max_pool1d": "PyTorch's kernel is chosen by the shape, and each kernel has words of its own",
     "nn.functional.max_pool3d": "PyTorch's message has the name of a template in its source, and counts the batch",
     "nn.functional.conv2d": _FIRST,
