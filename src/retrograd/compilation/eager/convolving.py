@@ -26,23 +26,16 @@ from ..native.host import host
 from ..native.modules import Module
 from ..native.tiles import Tile
 from ..native.vector_math import shuffled
-from .places import Called, Places
+from .places import Called, Places, tile
 
 # The addresses and sizes in the table. `image` numbers hold a padded sample, of which a channel has `plane` numbers and
 # a row `line` numbers; the first number of a channel is the number `corner`. `span` positions are computed.
 _ADDRESSES = ("x", "weight", "offsets", "bias", "result", "scratch")
 _SIZES = ("samples", "channels", "height", "width", "image", "plane", "line", "corner", "depth", "groups", "inner",
           "tiles", "rows", "span", "over", "across", "room", "parts")
-# The rows and the vectors of a tile, for 32 and for 16 registers of vectors.
-_TILES = {32: (8, 2), 16: (4, 2)}
 # The terms of a block, whose part of the weight stays in the nearest cache, and the positions of a strip, for which the
 # numbers of a block of terms stay in a near one. A strip is a number of tiles.
 _DEPTH, _STRIP = 256, 512
-
-
-def tile() -> tuple[int, int]:
-    """The rows and the vectors of a tile on this machine."""
-    return _TILES[32 if host().bits == 512 else 16]
 
 
 def text_of(dtype: Any) -> str:

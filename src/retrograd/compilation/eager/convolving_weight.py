@@ -49,7 +49,7 @@ def text_of(dtype: Any) -> str:
 
 
 def _tile() -> tuple[int, int]:
-    return _TILES[32 if host().bits == 512 else 16]
+    return _TILES[host().registers]
 
 
 class _Writer(Places):

@@ -25,23 +25,16 @@ from ...kernels.thresholds import PRODUCT_DEPTH
 from ..native.host import host
 from ..native.modules import Module
 from ..native.tiles import Tile, turning
-from .places import Called, Places
+from .places import Called, Places, tile
 
 # The addresses and sizes in the table: out[i] = x[i] @ y[i], for (m, k) and (k, n) matrices. `row` and `step` are the
 # gaps between the rows and columns of x, `gap` that between the rows of y, or between its columns if y is `turned`. The
 # matrices of a stack are `x_next`, `y_next` and m * n numbers apart. The rows of a panel are made in `blocks`.
 _ADDRESSES = ("x", "y", "out")
 _SIZES = ("m", "n", "k", "row", "step", "gap", "turned", "x_next", "y_next", "panels", "blocks", "pieces", "parts")
-# The rows and the vectors of a tile, for 32 and for 16 registers of vectors.
-_TILES = {32: (8, 2), 16: (4, 2)}
 # How many parts a product has at most, the least multiplications of a part, and the least rows of a block of which the
 # second factor is brought in order.
 _PARTS, _PART, _ROWS = 16, 1 << 17, 96
-
-
-def tile() -> tuple[int, int]:
-    """The rows and the vectors of a tile on this machine."""
-    return _TILES[32 if host().bits == 512 else 16]
 
 
 def text_of(dtype: Any) -> str:

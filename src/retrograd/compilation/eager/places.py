@@ -8,11 +8,20 @@ from typing import Any
 import numpy as np
 
 from ...kernels.native.door import ctypes
+from ..native.host import host
 from ..native.lanes import TYPES, Code
 from ..native.modules import Module
 from ..native.sharing import help_module, shared
 from ..native.table import address_at, size_at
 from ..native.team import with_team
+
+# The rows and the vectors of a tile, for 32 and for 16 registers of vectors.
+_TILES = {32: (8, 2), 16: (4, 2)}
+
+
+def tile() -> tuple[int, int]:
+    """The rows and the vectors of a tile of sums on this machine."""
+    return _TILES[host().registers]
 
 
 class Places:

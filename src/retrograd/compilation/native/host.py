@@ -25,6 +25,11 @@ class Host(NamedTuple):
     fma: bool
     letters: tuple[tuple[int, str], ...]
 
+    @property
+    def registers(self) -> int:
+        """How many registers of vectors there are."""
+        return 32 if self.bits == 512 else 16
+
 
 @cache
 def available() -> bool:

@@ -72,7 +72,7 @@ class _Tiled:
     def __init__(self, module: Module, sizes: Sizes, dtype: np.dtype[Any], pieces: int, more: bool) -> None:
         self.module, self.sizes, self.dtype, self.more = module, sizes, dtype, more
         self.size, self.lanes = dtype.itemsize, module.host.bits // 8 // dtype.itemsize
-        self.tallest = _TALLEST[32 if module.host.bits == 512 else 16]
+        self.tallest = _TALLEST[module.host.registers]
         self.code, self.scratch = Code(module, self.lanes), ""
         columns = self.lanes * len(self.tallest)
         self.panels = [(start, min(columns, sizes.n - start)) for start in range(0, sizes.n, columns)]
