@@ -295,8 +295,7 @@ class Together:
                 writes.last = number
                 writes.site = site
             for writes, more in self._often:
-                writes.earlier.extend((number,) * min(more, _REMEMBERED - 1))
-                writes.count += more
+                _more(writes, more)
         finally:
             leave()
 

@@ -164,10 +164,7 @@ class _Writer(Places):
             sums.add([self.there("%weight", self.plus(first, i)) for i in range(rows)], self.there("%image", offset))
 
         code.loop(0, "%count", 1, term)
-        for i in range(rows):
-            for v in range(vectors):
-                place = self.there("%out", self.plus(self.times("%span", i), v * self.lanes))
-                self.store(sums.value(i, v), place, more)
+        self.store_tile(sums, "%span", more)
         return code.function(f"internal void @tile.{'more' if more else 'first'}"
                              "(ptr %weight, ptr %offsets, ptr %image, ptr %out, i64 %count, i64 %span)")
 
@@ -180,7 +177,7 @@ class Convolving(Called):
         (x, weight, bias), (window, groups), dtype = arrays, sizes, arrays[0].dtype
         rows, vectors = tile()
         tiles = -(-len(weight) // groups // rows)
-        block = vectors * host().bits // 8 // dtype.itemsize
+        block = vectors * host().lanes(dtype)
         known, offsets = _sizes(x.shape, weight.shape, window, groups, block)
         room = known["image"] + groups * tiles * rows * known["span"]
         parts = min(len(x), threads.available())

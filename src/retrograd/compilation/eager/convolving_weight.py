@@ -154,7 +154,7 @@ class ConvolvingWeight(Called):
     def __call__(self, arrays: Sequence[Array], sizes: Sequence[Any], shapes: Sequence[Shape]) -> list[Any]:
         """The gradient by a weight of this shape of a convolution of x, if the gradient of the result is g."""
         (x, g), (window,), (shape,) = arrays, sizes, shapes
-        lanes = host().bits // 8 // x.itemsize
+        lanes = host().lanes(x.dtype)
         known, offsets, length = _sizes(x.shape, shape, window, lanes)
         one = known["tiles"], known["runs"], known["vectors"], _PANEL, lanes
         each = (math.prod(one) + known["room"]) * x.itemsize

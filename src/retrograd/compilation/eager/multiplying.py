@@ -15,8 +15,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ...foundations.dtypes import Array, Shape
 from ...kernels.layout import address
 from ...kernels.native import threads
@@ -50,29 +48,26 @@ class _Writer(Places):
 
     def part(self) -> str:
         """`part(table, begin, end)` makes some of the parts of the result."""
-        turn = turning(self.module, self.dtype)
-        code = self.anew()
-        self.read()
-        at, width = self.at, tile()[1] * self.lanes
+        self.turn = turning(self.module, self.dtype)
+        return self.parts(self._part)
+
+    def _part(self, part: str) -> None:
+        code, at, width = self.code, self.at, tile()[1] * self.lanes
         memory = code.stack(f"[{PRODUCT_DEPTH * width} x {self.element}], align 64")
-
-        def piece(number: str) -> None:
-            matrix, place = [code.put(f"{name} i64 {number}, {at['pieces']}") for name in ("udiv", "urem")]
-            block, panel = [code.put(f"{name} i64 {place}, {at['panels']}") for name in ("udiv", "urem")]
-            x = self.there("x", self.times(matrix, "x_next"))
-            start = self.least(self.times(panel, width), code.put(f"sub i64 {at['n']}, {width}"))
-            turned = code.put(f"icmp ne i64 {at['turned']}, 0")
-            apart = code.put(f"select i1 {turned}, i64 {at['gap']}, i64 1")
-            y = self.there(self.there("y", self.times(matrix, "y_next")), self.times(start, apart))
-            code.only_if(turned, lambda: code.do(
-                f"call void @{turn}(ptr {y}, ptr {memory}, i64 {width}, i64 {at['k']}, i64 {at['gap']}, i64 {width})"))
-            seen = code.put(f"select i1 {turned}, ptr {memory}, ptr {y}")
-            gap = code.put(f"select i1 {turned}, i64 {width}, i64 {at['gap']}")
-            out = self.there(self.there("out", self.times(matrix, self.times(at["m"], "n"))), start)
-            self._rows(x, seen, gap, out, block)
-
-        code.loop("%begin", "%end", 1, piece)
-        return code.function("internal void @part(ptr %table, i64 %begin, i64 %end)")
+        matrix, place = [code.put(f"{name} i64 {part}, {at['pieces']}") for name in ("udiv", "urem")]
+        block, panel = [code.put(f"{name} i64 {place}, {at['panels']}") for name in ("udiv", "urem")]
+        x = self.there("x", self.times(matrix, "x_next"))
+        start = self.least(self.times(panel, width), code.put(f"sub i64 {at['n']}, {width}"))
+        turned = code.put(f"icmp ne i64 {at['turned']}, 0")
+        apart = code.put(f"select i1 {turned}, i64 {at['gap']}, i64 1")
+        y = self.there(self.there("y", self.times(matrix, "y_next")), self.times(start, apart))
+        code.only_if(turned, lambda: code.do(
+            f"call void @{self.turn}(ptr {y}, ptr {memory}, i64 {width}, i64 {at['k']}, i64 {at['gap']}, "
+            f"i64 {width})"))
+        seen = code.put(f"select i1 {turned}, ptr {memory}, ptr {y}")
+        gap = code.put(f"select i1 {turned}, i64 {width}, i64 {at['gap']}")
+        out = self.there(self.there("out", self.times(matrix, self.times(at["m"], "n"))), start)
+        self._rows(x, seen, gap, out, block)
 
     def _rows(self, x: str, y: str, gap: str, out: str, block: str) -> None:
         """A block of the tiles of a panel."""
@@ -101,10 +96,7 @@ class _Writer(Places):
             sums.add([self.there(start, along) for start in starts], self.there("%y", self.times("%gap", p)))
 
         code.loop(0, "%k", 1, term)
-        for i in range(rows):
-            for v in range(vectors):
-                place = self.there("%out", self.plus(self.times("%n", i), v * self.lanes))
-                self.store(sums.value(i, v), place, False)
+        self.store_tile(sums, "%n", False)
         return code.function("internal void @tile(ptr %x, ptr %y, ptr %out, i64 %k, i64 %row, i64 %step, i64 %gap, "
                              "i64 %n)")
 
@@ -118,7 +110,7 @@ class Multiplying(Called):
         (*stack, m, n), k = shapes[0], x.shape[-1]
         row, step, gap, turned, x_next, y_next = sizes
         count = stack[0] if stack else 1
-        panels = -(-n // (tile()[1] * self._lanes(x.dtype)))
+        panels = -(-n // (tile()[1] * host().lanes(x.dtype)))
         wanted = min(_PARTS, count * m * n * k // _PART) if threads.available() > 1 else 1
         blocks = max(1, min(-(-wanted // (panels * count)), m // (_ROWS if turned else tile()[0])))
         out = new_array(shapes[0], x.dtype)
@@ -126,7 +118,3 @@ class Multiplying(Called):
         self.call(address(x), address(y), address(out), m, n, k, row, step, gap, turned, x_next, y_next, panels, blocks,
                   pieces, parts=pieces * count)
         return [out]
-
-    @staticmethod
-    def _lanes(dtype: np.dtype[Any]) -> int:
-        return host().bits // 8 // dtype.itemsize

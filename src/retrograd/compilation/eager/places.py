@@ -14,6 +14,7 @@ from ..native.modules import Module
 from ..native.sharing import help_module, shared
 from ..native.table import address_at, size_at
 from ..native.team import with_team
+from ..native.tiles import Tile
 
 # The rows and the vectors of a tile, for 32 and for 16 registers of vectors.
 _TILES = {32: (8, 2), 16: (4, 2)}
@@ -32,7 +33,7 @@ class Places:
 
     def __init__(self, module: Module, dtype: np.dtype[Any], addresses: Sequence[str], sizes: Sequence[str]) -> None:
         self.module, self.dtype, self.element, self.size = module, dtype, TYPES[dtype], dtype.itemsize
-        self.lanes = module.host.bits // 8 // dtype.itemsize
+        self.lanes = module.host.lanes(dtype)
         self.addresses, self.slots = addresses, {name: slot for slot, name in enumerate((*addresses, *sizes))}
         self.at: dict[str, str] = {}
         self.code = Code(module, self.lanes)
@@ -87,6 +88,12 @@ class Places:
             value = self.code.put(
                 f"fadd {kind} {self.code.put(f'load {kind}, ptr {place}, align {self.size}')}, {value}")
         self.code.do(f"store {kind} {value}, ptr {place}, align {self.size}")
+
+    def store_tile(self, sums: Tile, gap: str, more: bool) -> None:
+        """Write a tile from `%out` on, with such a gap between its rows, or add the tile to what there is."""
+        for i in range(sums.rows):
+            for v in range(sums.vectors):
+                self.store(sums.value(i, v), self.there("%out", self.plus(self.times(gap, i), v * self.lanes)), more)
 
     def zeros(self, place: str, count: str) -> None:
         """Write zeros, whole vectors of them."""

@@ -6,6 +6,8 @@ import os
 from functools import cache
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ...extras import imported, installed
 from ...kernels.native import door
 
@@ -24,6 +26,10 @@ class Host(NamedTuple):
     bits: int
     fma: bool
     letters: tuple[tuple[int, str], ...]
+
+    def lanes(self, dtype: np.dtype[Any]) -> int:
+        """How many numbers of a dtype are in a vector."""
+        return self.bits // 8 // dtype.itemsize
 
     @property
     def registers(self) -> int:

@@ -71,7 +71,7 @@ class Made(NamedTuple):
 def write_product(module: Module, product: Product, name: str) -> Made:
     """Add the function to the module."""
     code = Code(module, 1)
-    cost = product.work / (3 * module.host.bits // 8 // product.dtype.itemsize)
+    cost = product.work / (3 * module.host.lanes(product.dtype))
     places = [address_at(code, slot) for slot in product.slots]
     extent = 1
     if product.slot is not None:
@@ -120,7 +120,7 @@ def _pointers(places: Sequence[str]) -> str:
 
 def _write_tiny(code: Code, product: Product, places: list[str]) -> None:
     m, n, k, (a_turned, b_turned) = product.m, product.n, product.k, product.transposes
-    wide = code.module.host.bits // 8 // product.dtype.itemsize
+    wide = code.module.host.lanes(product.dtype)
     numbers = {(i, p): _number(code, product, places[0], p * m + i if a_turned else i * k + p)
                for i in range(m) for p in range(k)}
     for start in range(0, n, wide):

@@ -59,7 +59,7 @@ class Steps(NamedTuple):
 
 def lanes_of(module: Module, steps: Steps) -> int:
     """How many numbers are computed at a time; 0 if there are too few."""
-    lanes = math.gcd(steps.size * steps.batch, module.host.bits // 8 // steps.dtype.itemsize)
+    lanes = math.gcd(steps.size * steps.batch, module.host.lanes(steps.dtype))
     return lanes if lanes >= min(_NARROWEST, module.host.bits // 64) else 0
 
 

@@ -71,7 +71,7 @@ class _Tiled:
 
     def __init__(self, module: Module, sizes: Sizes, dtype: np.dtype[Any], pieces: int, more: bool) -> None:
         self.module, self.sizes, self.dtype, self.more = module, sizes, dtype, more
-        self.size, self.lanes = dtype.itemsize, module.host.bits // 8 // dtype.itemsize
+        self.size, self.lanes = dtype.itemsize, module.host.lanes(dtype)
         self.tallest = _TALLEST[module.host.registers]
         self.code, self.scratch = Code(module, self.lanes), ""
         columns = self.lanes * len(self.tallest)
@@ -190,7 +190,7 @@ def turning(module: Module, dtype: np.dtype[Any]) -> str:
     """
     name = f"turn.{dtype.char}"
     if name not in module.functions:
-        code = Code(module, min(_SQUARE, module.host.bits // 8 // dtype.itemsize))
+        code = Code(module, min(_SQUARE, module.host.lanes(dtype)))
         last = code.put("sub nsw i64 %count, 1")
         code.loop(0, "%width", code.width, lambda start: _turn_some(code, dtype, start, last))
         module.functions[name] = code.function(
@@ -255,7 +255,7 @@ class Tile:
     """A tile of sums, which stays in registers: rows of vectors."""
 
     def __init__(self, code: Code, dtype: np.dtype[Any], rows: int, vectors: int) -> None:
-        self.code, self.dtype, self.type = code, dtype, code.type(dtype)
+        self.code, self.dtype, self.type, self.rows, self.vectors = code, dtype, code.type(dtype), rows, vectors
         self._sums = [[code.stack(self.type) for _ in range(vectors)] for _ in range(rows)]
         for place in [place for row in self._sums for place in row]:
             code.do(f"store {self.type} zeroinitializer, ptr {place}")
@@ -265,7 +265,7 @@ class Tile:
         """
         code, type, element = self.code, self.type, TYPES[self.dtype]
         seen = [self._lanes(f"load {type}, ptr {_moved(code, element, vectors, v * code.width)}, "
-                            f"align {self.dtype.itemsize}") for v in range(len(self._sums[0]))]
+                            f"align {self.dtype.itemsize}") for v in range(self.vectors)]
         for number, row in zip(numbers, self._sums, strict=True):
             one = code.put(f"insertelement {type} poison, {element} {code.put(f'load {element}, ptr {number}')}, i32 0")
             factor = Lanes(code, shuffled(code, type, one, one, [0] * code.width), self.dtype)
@@ -282,7 +282,7 @@ class Tile:
 
 
 def _write_tile(module: Module, name: str, rows: int, columns: int, more: bool, dtype: np.dtype[Any]) -> str:
-    lanes, element, size = module.host.bits // 8 // dtype.itemsize, TYPES[dtype], dtype.itemsize
+    lanes, element, size = module.host.lanes(dtype), TYPES[dtype], dtype.itemsize
     code, vectors = Code(module, lanes), -(-columns // lanes)
     type, sums = code.type(dtype), Tile(code, dtype, rows, vectors)
     starts = [code.put(f"mul nsw i64 {i}, %row") for i in range(rows)]

@@ -51,7 +51,7 @@ def begin_with(code: Code, reduction: Reduction, size: int | str, place: str) ->
 def combine(code: Code, reduction: Reduction, size: int | str, result: str, part: str) -> None:
     """Combine the numbers of a reduction, which begin at `result`, with those of a part."""
     dtype, width = reduction.dtype, code.width
-    wide = code.module.host.bits // 8 // dtype.itemsize
+    wide = code.module.host.lanes(dtype)
 
     def some(i: str) -> None:
         places = [code.put(f"getelementptr {TYPES[dtype]}, ptr {start}, i64 {i}") for start in (result, part)]

@@ -168,13 +168,14 @@ def with_shared_results(program: Program) -> Program:
     Memory that a line writes holds other numbers from then on, so its writes are counted.
     """
     values, writes = program.values, Counter[int]()
-    written = all_memory_written(program)
+    written, outputs = all_memory_written(program), {*program.outputs}
+    changing = written | {values[number].memory for number in outputs}
     found: dict[Hashable, Line] = {}
     instead: dict[int, int] = {}
     kept = []
     for line in program.lines:
         line = with_instead(line, instead)
-        key = None if _stands_for_itself(line, program, written) else _key(line)
+        key = None if _stands_for_itself(line, values, outputs, changing) else _key(line)
         numbers = [(memory, writes[memory]) for memory in sorted(memory_read(line, values) & written)]
         earlier = line if key is None else found.setdefault((key, *numbers), line)
         if earlier is line:
@@ -190,14 +191,12 @@ def without_unused(program: Program) -> Program:
     return program._replace(lines=needed(program))
 
 
-def _stands_for_itself(line: Line, program: Program, written: set[int]) -> bool:
-    """Whether no other line may stand for a line: it writes, draws, checks, makes memory that changes or that the
+def _stands_for_itself(line: Line, values: list[Value], outputs: set[int], changing: set[int]) -> bool:
+    """Whether no other line may stand for a line: it writes, draws, checks, makes memory that is `changing` or that the
     program sees, or makes an output.
     """
-    if line.write or draws(line) or checks(line) or line.op is fresh or not {*program.outputs}.isdisjoint(line.results):
+    if line.write or draws(line) or checks(line) or line.op is fresh or not outputs.isdisjoint(line.results):
         return True
-    values = program.values
-    changing = written | {values[number].memory for number in program.outputs}
     return not is_view(line, values) and bool({values[number].memory for number in line.results} & changing)
 
 
